@@ -1,0 +1,200 @@
+package collective
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// execution carries a plan out without time or data, slice by slice: a block
+// goes on while the messages and the room it needs are there. No block can
+// choose what to wait for, so the outcome does not depend on whose turn it is:
+// either all get through, or the same ones are stuck.
+type execution struct {
+	*proof
+	slices int // a message
+	room   int // slices a FIFO holds
+	next   []int
+	slice  []int
+	done   []bool  // by step
+	order  []int32 // steps as they were done
+	posted []int   // slices, by link
+	taken  []int
+	// waiting lists the blocks with a dependency on each step.
+	waiting map[int32][]int
+	ready   []int
+	queued  []bool
+}
+
+// schedule returns the steps of all blocks in an order in which they can be
+// done, or an error that names a circle of waits.
+func (f *proof) schedule() ([]int32, error) {
+	p := f.plan
+	e := &execution{
+		proof: f, slices: p.ChunkSteps / p.SliceSteps, room: p.Slots / p.SliceSteps,
+		next: make([]int, len(f.blocks)), slice: make([]int, len(f.blocks)),
+		done: make([]bool, len(f.blockOf)), order: make([]int32, 0, len(f.blockOf)),
+		posted: make([]int, len(f.links)), taken: make([]int, len(f.links)),
+		waiting: f.dependents(), queued: make([]bool, len(f.blocks)),
+	}
+	for i := range f.blocks {
+		e.wake(i)
+	}
+	for len(e.ready) > 0 {
+		i := e.ready[len(e.ready)-1]
+		e.ready = e.ready[:len(e.ready)-1]
+		e.queued[i] = false
+		for !e.finished(i) && e.wait(i).lacks == lacksNothing {
+			e.move(i)
+		}
+	}
+	if len(e.order) < len(f.blockOf) {
+		return nil, e.deadlock()
+	}
+	return e.order, nil
+}
+
+func (f *proof) dependents() map[int32][]int {
+	on := map[int32][]int{}
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		for k := range b.Steps {
+			for _, d := range b.Steps[k].Deps {
+				id := f.sibling(b, d.Block).base + int32(d.Step)
+				on[id] = append(on[id], i)
+			}
+		}
+	}
+	return on
+}
+
+func (e *execution) wake(block int) {
+	if !e.queued[block] {
+		e.queued[block] = true
+		e.ready = append(e.ready, block)
+	}
+}
+
+func (e *execution) finished(block int) bool { return e.next[block] == len(e.blocks[block].Steps) }
+
+// cause is why a block cannot go on: what it lacks, and which block must
+// provide it.
+type cause struct {
+	lacks lack
+	block int
+	dep   Dep
+}
+
+type lack uint8
+
+const (
+	lacksNothing lack = iota
+	lacksStep
+	lacksMessage
+	lacksRoom
+)
+
+// wait returns what a block lacks to go on.
+func (e *execution) wait(block int) cause {
+	b := &e.blocks[block]
+	s := &b.Steps[e.next[block]]
+	for _, d := range s.Deps {
+		if !e.done[e.sibling(b, d.Block).base+int32(d.Step)] {
+			return cause{lacksStep, e.first[b.rank] + d.Block, d}
+		}
+	}
+	for m := s.Recv; m != 0; m &= m - 1 {
+		k := b.recvs[bits.TrailingZeros8(m)]
+		if e.posted[k] == e.taken[k] {
+			return cause{lacks: lacksMessage, block: e.links[k].sender}
+		}
+	}
+	for m := s.Send; m != 0; m &= m - 1 {
+		k := b.sends[bits.TrailingZeros8(m)]
+		if e.posted[k]-e.taken[k] == e.room {
+			return cause{lacks: lacksRoom, block: e.links[k].receiver}
+		}
+	}
+	return cause{}
+}
+
+// describe says what a cause is about.
+func (e *execution) describe(c cause) string {
+	switch c.lacks {
+	case lacksStep:
+		return fmt.Sprintf("block %d step %d", c.dep.Block, c.dep.Step)
+	case lacksMessage:
+		return fmt.Sprintf("a message from rank %d", e.blocks[c.block].rank)
+	default:
+		return fmt.Sprintf("a free slot to rank %d", e.blocks[c.block].rank)
+	}
+}
+
+// move does the next slice of a block that lacks nothing.
+func (e *execution) move(block int) {
+	b := &e.blocks[block]
+	s := &b.Steps[e.next[block]]
+	for m := s.Recv; m != 0; m &= m - 1 {
+		k := b.recvs[bits.TrailingZeros8(m)]
+		e.taken[k]++
+		e.wake(e.links[k].sender)
+	}
+	for m := s.Send; m != 0; m &= m - 1 {
+		k := b.sends[bits.TrailingZeros8(m)]
+		e.posted[k]++
+		e.wake(e.links[k].receiver)
+	}
+	e.slice[block]++
+	if e.slice[block] < e.slices && s.Recv|s.Send != 0 {
+		return
+	}
+	id := b.base + int32(e.next[block])
+	e.done[id] = true
+	e.order = append(e.order, id)
+	e.next[block]++
+	e.slice[block] = 0
+	for _, i := range e.waiting[id] {
+		e.wake(i)
+	}
+}
+
+// deadlock follows the waits from a block that is stuck until they come round.
+// They must: every message has a sender, so whoever is waited for is stuck too.
+func (e *execution) deadlock() error {
+	at := 0
+	for e.finished(at) {
+		at++
+	}
+	met := map[int]int{}
+	var path []int
+	for {
+		if i, again := met[at]; again {
+			return e.circle(path[i:])
+		}
+		met[at] = len(path)
+		path = append(path, at)
+		at = e.wait(at).block
+	}
+}
+
+// shown is how many waits of a circle an error spells out.
+const shown = 8
+
+func (e *execution) circle(blocks []int) error {
+	low := slices.Index(blocks, slices.Min(blocks))
+	blocks = slices.Concat(blocks[low:], blocks[:low])
+	var cycle []Place
+	var waits []string
+	for _, i := range blocks {
+		at := e.blocks[i].place(e.next[i])
+		cycle = append(cycle, at)
+		if len(cycle) <= shown {
+			waits = append(waits, fmt.Sprintf("%s (%s) waits for %s", at, e.blocks[i].Steps[at.Step].Kind, e.describe(e.wait(i))))
+		}
+	}
+	if more := len(cycle) - shown; more > 0 {
+		waits = append(waits, fmt.Sprintf("and %d more, back to the first", more))
+	}
+	return &CheckError{Place: cycle[0], Problem: Deadlock, Detail: strings.Join(waits, "; "), Cycle: cycle}
+}

@@ -1,0 +1,366 @@
+package collective
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+func eachKind(t *testing.T, f func(t *testing.T, d DType, op RedOp)) {
+	for _, d := range realTypes {
+		for _, op := range realRedOps {
+			t.Run(fmt.Sprintf("%v/%v", d, op), func(t *testing.T) { f(t, d, op) })
+		}
+	}
+}
+
+func input(d DType, op RedOp, rank int, first, n int64) []byte {
+	b := make([]byte, n*d.Size())
+	Fill(b, d, op, 7, rank, first)
+	return b
+}
+
+func expected(d DType, op RedOp, n int, first, elems int64) []byte {
+	b := make([]byte, elems*d.Size())
+	Expect(b, AllReduce, d, op, 7, n, 0, 0, first+elems, first)
+	return b
+}
+
+// Whatever the order in which ranks are combined, the bits are those expected.
+// The expectation works on symbols and never calls Combine: that the two agree
+// is the point.
+func TestEveryOrderGivesTheExpectedBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	eachKind(t, func(t *testing.T, d DType, op RedOp) {
+		for _, n := range []int{1, 2, 3, 7, 16, 17, 50, 65, 130} {
+			first := int64(rng.IntN(1 << 20))
+			want := expected(d, op, n, first, 37)
+			for try := range 3 {
+				if w := CountWrong(reduceAnyhow(rng, d, op, n, first, 37), want, d); w != 0 {
+					t.Errorf("%d ranks, order %d: %d of 37 elements differ", n, try, w)
+				}
+			}
+		}
+	})
+}
+
+// reduceAnyhow combines all ranks' inputs, two at a time, in a random tree.
+func reduceAnyhow(rng *rand.Rand, d DType, op RedOp, n int, first, elems int64) []byte {
+	var parts [][]byte
+	for r := range n {
+		parts = append(parts, input(d, op, r, first, elems))
+	}
+	for len(parts) > 1 {
+		i := rng.IntN(len(parts) - 1)
+		j := i + 1 + rng.IntN(len(parts)-1-i)
+		Combine(parts[i], parts[i], parts[j], d, op)
+		parts = slices.Delete(parts, j, j+1)
+	}
+	return parts[0]
+}
+
+// The bounds that make floats exact, at the largest symbols hashing could give.
+func TestLargestSymbolsFitAFloat(t *testing.T) {
+	var sum, exponent uint64
+	for r := range MaxRanks {
+		sum += sumBits(r) + 1
+		exponent += exponentBits(r)
+		if r%batch != 0 && (sumBits(r) != sumBits(r-1) || exponentBits(r) != exponentBits(r-1)) {
+			t.Errorf("the range of symbols changes at rank %d, inside a batch", r)
+		}
+	}
+	if sum > 1<<24 {
+		t.Errorf("sums reach %d, more than the 2^24 a float counts to", sum)
+	}
+	if exponent > 127 {
+		t.Errorf("products reach 2^%d, more than the 2^127 a float holds", exponent)
+	}
+}
+
+// Sums and float products at full size, one element each, in rank order.
+func TestExactOnMaxRanks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("131,072 ranks")
+	}
+	for _, op := range []RedOp{Sum, Prod, Max} {
+		acc, in := input(Float32, op, 0, 5, 2), make([]byte, 8)
+		for r := 1; r < MaxRanks; r++ {
+			Fill(in, Float32, op, 7, r, 5)
+			Combine(acc, acc, in, Float32, op)
+		}
+		if CountWrong(acc, expected(Float32, op, MaxRanks, 5, 2), Float32) != 0 {
+			t.Errorf("%v of %d ranks differs", op, MaxRanks)
+		}
+	}
+}
+
+// Any window of the data, at any address, equals the same part of the whole.
+func TestWindowsAgreeWithTheWhole(t *testing.T) {
+	eachKind(t, func(t *testing.T, d DType, op RedOp) {
+		size := d.Size()
+		whole := expected(d, op, 3, 0, 2*blockElems+9)
+		for _, first := range []int64{0, 1, 2, 3, 4, blockElems - 1, blockElems} {
+			for _, n := range []int64{0, 1, 2, 5, blockElems, blockElems + 3} {
+				for shift := range 2 {
+					got := make([]byte, n*size+1)[shift:][:n*size]
+					Expect(got, AllReduce, d, op, 7, 3, 0, 0, 1<<20, first)
+					if !bytes.Equal(got, whole[first*size:][:n*size]) {
+						t.Errorf("elements %d to %d, address off by %d, differ", first, first+n, shift)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Each operation against its definition, written out once more by hand.
+func TestExpectFollowsTheDefinitions(t *testing.T) {
+	const n, count, root = 5, 7, 3
+	in := func(rank, index int) []byte { return input(Int64, Sum, rank, int64(index), 1) }
+	all := func(index int) []byte { return expected(Int64, Sum, n, int64(index), 1) }
+	defs := map[Op]func(rank, e int) []byte{
+		AllReduce:     func(_, e int) []byte { return all(e) },
+		Reduce:        func(_, e int) []byte { return all(e) },
+		ReduceScatter: func(rank, e int) []byte { return all(rank*count + e) },
+		AllGather:     func(_, e int) []byte { return in(e/count, e%count) },
+		Gather:        func(_, e int) []byte { return in(e/count, e%count) },
+		Broadcast:     func(_, e int) []byte { return in(root, e) },
+		Scatter:       func(rank, e int) []byte { return in(root, rank*count+e) },
+		AllToAll:      func(rank, e int) []byte { return in(e/count, rank*count+e%count) },
+		SendRecv:      func(rank, e int) []byte { return in((rank+n-1)%n, e) },
+	}
+	for _, op := range Ops() {
+		for rank := range n {
+			elems := int(Checked(op, n, rank, root, count))
+			got := make([]byte, elems*8)
+			Expect(got, op, Int64, Sum, 7, n, rank, root, count, 0)
+			for e := range elems {
+				if !bytes.Equal(got[e*8:][:8], defs[op](rank, e)) {
+					t.Errorf("%v: element %d of rank %d's output", op, e, rank)
+				}
+			}
+		}
+	}
+}
+
+func TestCheckedAndUniform(t *testing.T) {
+	var b strings.Builder
+	for _, op := range Ops() {
+		fmt.Fprintf(&b, "%v %d %d %v\n", op, Checked(op, 4, 0, 0, 10), Checked(op, 4, 1, 0, 10), op.Uniform())
+	}
+	const want = `all_reduce 10 10 true
+all_gather 40 40 true
+reduce_scatter 10 10 false
+broadcast 10 10 true
+reduce 10 0 false
+alltoall 40 40 false
+sendrecv 10 10 false
+gather 40 0 false
+scatter 10 10 false
+`
+	if b.String() != want {
+		t.Errorf("elements of root, of another rank, and uniform:\n%s", b.String())
+	}
+}
+
+func TestDataRefuseBugs(t *testing.T) {
+	b := make([]byte, 16)
+	for name, f := range map[string]func(){
+		"beyond the output": func() { Expect(b, AllReduce, Float32, Sum, 1, 2, 0, 0, 3, 0) },
+		"before it":         func() { Expect(b, AllReduce, Float32, Sum, 1, 2, 0, 0, 9, -1) },
+		"no defined value":  func() { Expect(b, Reduce, Float32, Sum, 1, 2, 1, 0, 9, 0) },
+		"too many ranks":    func() { Fill(b, Float32, Sum, 1, MaxRanks, 0) },
+		"negative rank":     func() { Fill(b, Float32, Sum, 1, -1, 0) },
+		"half an element":   func() { Fill(b[:6], Float32, Sum, 1, 0, 0) },
+		"type":              func() { Fill(b, BFloat16, Sum, 1, 0, 0) },
+		"reduction":         func() { Fill(b, Float32, Avg, 1, 0, 0) },
+		"lengths":           func() { CountWrong(b, b[:8], Float32) },
+	} {
+		if !panics(f) {
+			t.Errorf("%s: no panic", name)
+		}
+	}
+}
+
+// How surely a fault is seen, counted over every rank and many elements: the
+// figures of the comment in data_symbol.go.
+func TestFaultsAreSeen(t *testing.T) {
+	const n, elems = 32, 512
+	eachKind(t, func(t *testing.T, d DType, op RedOp) {
+		want := expected(d, op, n, 0, elems)
+		missing, twice, moved := 0, 0, 0
+		for r := range n {
+			own := input(d, op, r, 0, elems)
+			if w := CountWrong(without(d, op, n, r, elems), want, d); op == Sum || d == Int32 && op == Prod || d == Int64 && op == Prod {
+				missing += elems - int(w)
+			} else if w == 0 {
+				t.Errorf("rank %d could be left out of %d elements", r, elems)
+			}
+			again := slices.Clone(want)
+			Combine(again, again, own, d, op)
+			twice += elems - int(CountWrong(again, want, d))
+			moved += elems - 1 - int(CountWrong(own[d.Size():], own[:len(own)-int(d.Size())], d))
+		}
+		limit := 8 // of n × elems = 2^14 trials, at 2^-16 each; the seed is fixed
+		if d.float() && op == Prod {
+			limit = n * elems / 8 * 5 / 4
+		}
+		if missing > limit || moved > limit || op.idempotent() == (twice < n*elems) {
+			t.Errorf("unseen of %d: missing %d, twice %d, moved by one %d", n*elems, missing, twice, moved)
+		}
+		if w := CountWrong(make([]byte, len(want)), want, d); w != elems {
+			t.Errorf("%d expected elements are zero", elems-w)
+		}
+	})
+}
+
+func (o RedOp) idempotent() bool { return o == Min || o == Max }
+
+func without(d DType, op RedOp, n, r int, elems int64) []byte {
+	var acc []byte
+	for k := range n {
+		if in := input(d, op, k, 0, elems); k == r {
+			continue
+		} else if acc == nil {
+			acc = in
+		} else {
+			Combine(acc, acc, in, d, op)
+		}
+	}
+	return acc
+}
+
+// In every 2^⌈log2 n⌉ consecutive elements each rank is, somewhere, alone the
+// extreme one: nobody can be left out of such a slice.
+func TestEveryRankIsExtremeSomewhere(t *testing.T) {
+	for _, op := range []RedOp{Min, Max} {
+		for n := 2; n <= 70; n++ {
+			window := int64(1) << bits.Len(uint(n-1))
+			for _, first := range []int64{0, 3, 1<<33 + 5} {
+				want := expected(Int32, op, n, first, window)
+				alone := make([]bool, n)
+				for i := range window {
+					if r, ties := holder(op, n, first+i, want[i*4:][:4]); ties == 1 {
+						alone[r] = true
+					}
+				}
+				if r := slices.Index(alone, false); r >= 0 {
+					t.Errorf("%v of %d ranks, %d elements from %d on: rank %d can be left out", op, n, window, first, r)
+				}
+			}
+		}
+	}
+}
+
+func holder(op RedOp, n int, i int64, want []byte) (rank, ties int) {
+	for r := range n {
+		if bytes.Equal(input(Int32, op, r, i, 1), want) {
+			rank = r
+			ties++
+		}
+	}
+	return rank, ties
+}
+
+func TestCountWrongCountsElements(t *testing.T) {
+	a := make([]byte, 64)
+	b := slices.Clone(a)
+	b[0], b[1], b[31], b[63] = 1, 1, 1, 1
+	if got := [3]int64{CountWrong(a, a, Float64), CountWrong(a, b, Float64), CountWrong(a, b, Int32)}; got != [3]int64{0, 3, 3} {
+		t.Errorf("wrong elements %v; want 0, 3, 3", got)
+	}
+	if CountWrong(nil, nil, Float32) != 0 {
+		t.Error("nothing differs from nothing")
+	}
+}
+
+func TestFillAllocatesNothing(t *testing.T) {
+	b := make([]byte, 8192)
+	for _, op := range realRedOps {
+		if n := testing.AllocsPerRun(5, func() { Fill(b, Float32, op, 1, 2, 0) }); n != 0 {
+			t.Errorf("%v: %v allocations", op, n)
+		}
+	}
+}
+
+// The values themselves: processes of different builds must draw the same.
+func TestGoldenData(t *testing.T) {
+	datadriven.RunTest(t, "testdata/data.txt", func(t *testing.T, td *datadriven.TestData) string {
+		var typ, red string
+		var n int
+		td.ScanArgs(t, "type", &typ)
+		td.ScanArgs(t, "redop", &red)
+		td.ScanArgs(t, "ranks", &n)
+		d, err1 := ParseDType(typ)
+		op, err2 := ParseRedOp(red)
+		if err1 != nil || err2 != nil {
+			return fmt.Sprint(err1, err2)
+		}
+		var b strings.Builder
+		for r := range n {
+			fmt.Fprintf(&b, "rank %d  %s\n", r, show(input(d, op, r, 0, 6), d))
+		}
+		fmt.Fprintf(&b, "all     %s\n", show(expected(d, op, n, 0, 6), d))
+		return b.String()
+	})
+}
+
+func show(b []byte, d DType) string {
+	var out []string
+	switch d {
+	case Float32:
+		out = printed[float32](b)
+	case Float64:
+		out = printed[float64](b)
+	case Int32:
+		out = printed[int32](b)
+	case Int64:
+		out = printed[int64](b)
+	}
+	return strings.Join(out, " ")
+}
+
+func printed[T number](b []byte) (out []string) {
+	v := make([]T, len(b)/sizeOf[T]())
+	decode(v, b)
+	for _, x := range v {
+		out = append(out, fmt.Sprint(x))
+	}
+	return out
+}
+
+func BenchmarkFill(b *testing.B) {
+	dst := make([]byte, 1<<20)
+	for _, d := range realTypes {
+		for _, op := range realRedOps {
+			b.Run(fmt.Sprintf("%v/%v", d, op), func(b *testing.B) {
+				b.SetBytes(int64(len(dst)))
+				for b.Loop() {
+					Fill(dst, d, op, 1, 3, 0)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkExpect reports the time for each element of each rank.
+func BenchmarkExpect(b *testing.B) {
+	const n, elems = 32, 1 << 16
+	dst := make([]byte, elems*8)
+	for _, d := range realTypes {
+		for _, op := range realRedOps {
+			b.Run(fmt.Sprintf("%v/%v", d, op), func(b *testing.B) {
+				for b.Loop() {
+					Expect(dst[:elems*d.Size()], AllReduce, d, op, 1, n, 0, 0, elems, 0)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n/elems, "ns/rank-element")
+			})
+		}
+	}
+}

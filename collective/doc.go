@@ -1,0 +1,20 @@
+// Package collective says what a collective is and how it is done: operations,
+// element types, and plans.
+//
+//	op.go        Op, Protocol: what, and in which wire style
+//	dtype.go     DType, RedOp: element types and reductions
+//	arith.go     the reduction kernels over raw elements
+//	data.go      test data: what each rank puts in, and what must come out
+//	shape.go     Shape: ranks on nodes on rails, all an algorithm may know of a cluster
+//	plan.go      Plan, Block, Step: the representation of every algorithm
+//	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
+//	registry.go  the table of algorithms
+//	ring.go, tree.go …  one algorithm each
+//	check.go     Check: proves a plan without running it
+//
+// What is not here: time. A plan knows no rate, no latency and no message
+// size; emu/kernel executes it, emu/fabric says what is between two ranks.
+//
+// The package is pure, and public on purpose: an algorithm is one file written
+// against Plan. It imports nothing of ours.
+package collective

@@ -1,0 +1,174 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DType is the type of an element. The zero value is nccl-tests' default.
+type DType uint8
+
+// The element types of NCCL 2.24 and later.
+const (
+	Float32 DType = iota
+	Float16
+	BFloat16
+	Float64
+	Int8
+	Uint8
+	Int32
+	Uint32
+	Int64
+	Uint64
+	Float8E4M3
+	Float8E5M2
+	numDTypes
+)
+
+var dtypes = [numDTypes]struct {
+	name        string // as nccl-tests' -d takes it
+	alias       string // as NCCL's own headers and frameworks say it
+	size        int64  // bytes
+	implemented bool
+}{
+	Float32:    {"float", "fp32", 4, true},
+	Float16:    {"half", "fp16", 2, false},
+	BFloat16:   {"bfloat16", "bf16", 2, false},
+	Float64:    {"double", "fp64", 8, true},
+	Int8:       {"int8", "char", 1, false},
+	Uint8:      {"uint8", "byte", 1, false},
+	Int32:      {"int32", "int", 4, true},
+	Uint32:     {"uint32", "uint", 4, false},
+	Int64:      {"int64", "long", 8, true},
+	Uint64:     {"uint64", "ulong", 8, false},
+	Float8E4M3: {"f8e4m3", "fp8_e4m3", 1, false},
+	Float8E5M2: {"f8e5m2", "fp8_e5m2", 1, false},
+}
+
+// DTypes returns every element type in declaration order.
+func DTypes() []DType { return enumerate[DType](numDTypes) }
+
+// String returns nccl-tests' name of the type.
+func (d DType) String() string {
+	if d >= numDTypes {
+		return "unknown"
+	}
+	return dtypes[d].name
+}
+
+// Size returns the bytes of one element.
+func (d DType) Size() int64 { return dtypes[d].size }
+
+// Implemented reports whether Combine, Fill and Expect know the type. The others
+// are known by name alone, so that a user is told "not yet" rather than "what?".
+func (d DType) Implemented() bool { return d < numDTypes && dtypes[d].implemented }
+
+// float reports whether the type is an implemented floating-point type.
+func (d DType) float() bool { return d == Float32 || d == Float64 }
+
+// ParseDType returns the type with the given name of nccl-tests, or with a short
+// name such as "fp32". The error lists what is allowed.
+func ParseDType(s string) (DType, error) {
+	for i := range dtypes {
+		if s == dtypes[i].name || s == dtypes[i].alias {
+			return DType(i), nil
+		}
+	}
+	return 0, unknown("element type", s, DTypes())
+}
+
+// RedOp is how elements of several ranks are combined.
+type RedOp uint8
+
+// The reductions of NCCL. MulSum is nccl-tests' name for a sum whose inputs are
+// first multiplied by a factor of each rank.
+const (
+	Sum RedOp = iota
+	Prod
+	Min
+	Max
+	Avg
+	MulSum
+	numRedOps
+)
+
+var redOpNames = [numRedOps]string{
+	Sum: "sum", Prod: "prod", Min: "min", Max: "max", Avg: "avg", MulSum: "mulsum",
+}
+
+// RedOps returns every reduction in declaration order.
+func RedOps() []RedOp { return enumerate[RedOp](numRedOps) }
+
+// String returns nccl-tests' name of the reduction.
+func (o RedOp) String() string { return name(redOpNames[:], int(o)) }
+
+// Implemented reports whether Combine, Fill and Expect know the reduction.
+func (o RedOp) Implemented() bool { return o <= Max }
+
+// ParseRedOp returns the reduction with the given name of nccl-tests. The error
+// lists what is allowed.
+func ParseRedOp(s string) (RedOp, error) {
+	if i := slices.Index(redOpNames[:], s); i >= 0 {
+		return RedOp(i), nil
+	}
+	return 0, unknown("reduction", s, RedOps())
+}
+
+func enumerate[T ~uint8](n T) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = T(i)
+	}
+	return all
+}
+
+// unknown is the error for a name that is not among the allowed ones.
+func unknown[T fmt.Stringer](what, got string, allowed []T) error {
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = a.String()
+	}
+	hint := ""
+	if c := closest(got, names); c != "" {
+		hint = fmt.Sprintf("did you mean %q? ", c)
+	}
+	return fmt.Errorf("%s %q: unknown; %sallowed are %s", what, got, hint, strings.Join(names, ", "))
+}
+
+// closest returns the name that got most likely meant, case aside: one slip away
+// in a short name, two from five letters on, since swapped letters count twice.
+// Empty when there is none.
+func closest(got string, names []string) string {
+	if len(got) > 64 {
+		return "" // not a typing slip, and distance is quadratic
+	}
+	best, least := "", len(got)+1
+	for _, n := range names {
+		if d := distance(strings.ToLower(got), n); d < least && 3*d <= len(n)+1 {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance returns the Levenshtein distance between two strings in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			swap := corner
+			if a[i] != b[j] {
+				swap++
+			}
+			corner = row[j+1]
+			row[j+1] = min(swap, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

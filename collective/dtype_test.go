@@ -1,0 +1,97 @@
+package collective
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTypesAndReductionsParseTheirOwnNames(t *testing.T) {
+	for _, d := range DTypes() {
+		if got, err := ParseDType(d.String()); err != nil || got != d {
+			t.Errorf("ParseDType(%q) = %v, %v", d, got, err)
+		}
+		if got, err := ParseDType(dtypes[d].alias); err != nil || got != d {
+			t.Errorf("ParseDType(%q) = %v, %v; want %v", dtypes[d].alias, got, err, d)
+		}
+	}
+	for _, o := range RedOps() {
+		if got, err := ParseRedOp(o.String()); err != nil || got != o {
+			t.Errorf("ParseRedOp(%q) = %v, %v", o, got, err)
+		}
+	}
+}
+
+// A name that two types shared would make one of them unreachable.
+func TestNamesAreUnique(t *testing.T) {
+	seen := map[string]DType{}
+	for _, d := range DTypes() {
+		for _, n := range []string{d.String(), dtypes[d].alias} {
+			if other, twice := seen[n]; twice {
+				t.Errorf("%q names both %v and %v", n, other, d)
+			}
+			seen[n] = d
+		}
+	}
+}
+
+func TestWhatIsImplemented(t *testing.T) {
+	var types, ops []string
+	for _, d := range DTypes() {
+		if d.Implemented() {
+			types = append(types, d.String())
+		}
+	}
+	for _, o := range RedOps() {
+		if o.Implemented() {
+			ops = append(ops, o.String())
+		}
+	}
+	if got := strings.Join(types, " "); got != "float double int32 int64" {
+		t.Errorf("implemented types: %s", got)
+	}
+	if got := strings.Join(ops, " "); got != "sum prod min max" {
+		t.Errorf("implemented reductions: %s", got)
+	}
+	if DType(200).Implemented() || RedOp(200).Implemented() {
+		t.Error("a number that is no type or reduction counts as implemented")
+	}
+}
+
+func TestUnknownNamesSayWhatIsAllowed(t *testing.T) {
+	const types = "float, half, bfloat16, double, int8, uint8, int32, uint32, int64, uint64, f8e4m3, f8e5m2"
+	for _, c := range []struct {
+		parse      func(string) error
+		in, expect string
+	}{
+		{parseType, "flaot", `element type "flaot": unknown; did you mean "float"? allowed are ` + types},
+		{parseType, "Double", `element type "Double": unknown; did you mean "double"? allowed are ` + types},
+		{parseType, "int23", `element type "int23": unknown; did you mean "int32"? allowed are ` + types},
+		{parseType, "", `element type "": unknown; allowed are ` + types},
+		{parseType, "complex", `element type "complex": unknown; allowed are ` + types},
+		{parseOp, "Sum", `reduction "Sum": unknown; did you mean "sum"? allowed are sum, prod, min, max, avg, mulsum`},
+		{parseOp, "som", `reduction "som": unknown; did you mean "sum"? allowed are sum, prod, min, max, avg, mulsum`},
+		{parseOp, "average", `reduction "average": unknown; allowed are sum, prod, min, max, avg, mulsum`},
+		{parseOp, "prodd", `reduction "prodd": unknown; did you mean "prod"? allowed are sum, prod, min, max, avg, mulsum`},
+	} {
+		err := c.parse(c.in)
+		if err == nil || err.Error() != c.expect {
+			t.Errorf("%q:\n got %v\nwant %s", c.in, err, c.expect)
+		}
+	}
+}
+
+func parseType(s string) error { _, err := ParseDType(s); return err }
+func parseOp(s string) error   { _, err := ParseRedOp(s); return err }
+
+func FuzzParse(f *testing.F) {
+	f.Add("float")
+	f.Add(strings.Repeat("x", 1000))
+	f.Fuzz(func(t *testing.T, s string) {
+		if d, err := ParseDType(s); err == nil && d.String() != s && dtypes[d].alias != s {
+			t.Errorf("%q became %v", s, d)
+		}
+		if o, err := ParseRedOp(s); err == nil && o.String() != s {
+			t.Errorf("%q became %v", s, o)
+		}
+	})
+}

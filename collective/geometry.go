@@ -1,0 +1,111 @@
+package collective
+
+// Geometry says, for one message size, which elements the chunks and slices of
+// a plan are. Everything is cut evenly: parts into loops, loops into chunks,
+// messages into slices, each piece at most one element longer than another, so
+// every count works, zero included.
+//
+//	part p │ loop 0              │ loop 1              │ …
+//	       │ chunk 0 │ chunk 1 … │ chunk 0 │ chunk 1 … │
+type Geometry struct {
+	// Count is the number of elements of one part.
+	Count int64
+	// Chunks is the plan's number of chunks a part.
+	Chunks int
+	// Loops is how often the plan runs over the buffers.
+	Loops int
+	// Slices is how many slices a message is cut into. A slice of a short
+	// message may be empty; it is sent all the same, as on hardware.
+	Slices int
+	// SlotsPerSlice is how many FIFO slots a slice takes.
+	SlotsPerSlice int
+}
+
+// minSliceBytes is the least data worth a second slice: NCCL makes a slice at
+// least 1/32 of its largest size (2.30 src/device/prims_simple.h).
+const minSliceBytes = 32 << 10
+
+// Size returns the geometry of p for count elements of elemSize bytes a part.
+func (p *Plan) Size(count, elemSize int64) Geometry {
+	g := Geometry{Count: count, Chunks: p.Chunks, Loops: 1, Slices: 1, SlotsPerSlice: p.SliceSteps}
+	chunk := max(p.Protocol.StepBytes()*int64(p.ChunkSteps)/elemSize, 1)
+	if p.Depth > 0 {
+		chunk = p.pipelined(count, elemSize, chunk)
+	}
+	if per := chunk * int64(p.Chunks); count > per {
+		g.Loops = int((count + per - 1) / per)
+	}
+	largest := (count + int64(g.Loops*p.Chunks) - 1) / int64(g.Loops*p.Chunks) * elemSize
+	if s := p.ChunkSteps / p.SliceSteps; s > 1 && largest > minSliceBytes {
+		g.Slices = int(min(int64(s), (largest+minSliceBytes-1)/minSliceBytes))
+	}
+	return g
+}
+
+// pipelined halves the chunk, down to 32 KiB, until each channel has at least
+// 8 chunks for every step of the chain, as NCCL does for trees (2.30
+// src/enqueue.cc).
+func (p *Plan) pipelined(count, elemSize, chunk int64) int64 {
+	for chunk*elemSize > 32<<10 && count < chunk*int64(p.Chunks)*8*int64(p.Depth) {
+		chunk /= 2
+	}
+	return max(chunk, 1)
+}
+
+// Scale returns g for a scale model of count elements: as many loops and
+// slices as the real thing, every non-empty piece with at least one element.
+// A count that is not smaller than g's own returns g itself.
+func (g Geometry) Scale(count int64) Geometry {
+	s := g
+	s.Count = max(count, int64(g.Loops)*int64(g.Chunks)*int64(g.Slices))
+	if s.Count >= g.Count {
+		return g
+	}
+	return s
+}
+
+// Chunk returns the offset in elements and the length of a chunk of a buffer
+// in a loop.
+func (g *Geometry) Chunk(index, loop int) (off, n int64) {
+	part, k := index/g.Chunks, index%g.Chunks
+	lo, hi := cut(g.Count, loop, g.Loops)
+	a, b := cut(hi-lo, k, g.Chunks)
+	return int64(part)*g.Count + lo + a, b - a
+}
+
+// Message returns the number of elements of count consecutive chunks.
+func (g *Geometry) Message(index, count, loop int) int64 {
+	if count == 1 {
+		_, n := g.Chunk(index, loop)
+		return n
+	}
+	var sum int64
+	for i := range count {
+		_, n := g.Chunk(index+i, loop)
+		sum += n
+	}
+	return sum
+}
+
+// Slice returns the bounds, within a message of n elements, of slice s.
+func (g *Geometry) Slice(n int64, s int) (lo, hi int64) { return cut(n, s, g.Slices) }
+
+// Pieces calls f with the offset and length of every contiguous piece of
+// elements [lo, hi) of the message made of count chunks from index on.
+func (g *Geometry) Pieces(index, count, loop int, lo, hi int64, f func(off, n int64)) {
+	for i := range count {
+		off, n := g.Chunk(index+i, loop)
+		if a, b := max(lo, 0), min(hi, n); a < b {
+			f(off+a, b-a)
+		}
+		lo, hi = lo-n, hi-n
+	}
+}
+
+// cut returns the bounds of piece i when n elements are cut into k even pieces.
+func cut(n int64, i, k int) (lo, hi int64) {
+	if k == 1 {
+		return 0, n
+	}
+	return n * int64(i) / int64(k), n * int64(i+1) / int64(k)
+}

@@ -1,0 +1,97 @@
+package collective
+
+// Op is a collective operation: what is to be done, not how.
+type Op uint8
+
+// The operations of nccl-tests.
+const (
+	AllReduce Op = iota
+	AllGather
+	ReduceScatter
+	Broadcast
+	Reduce
+	AllToAll
+	SendRecv
+	Gather
+	Scatter
+	numOps
+)
+
+var opNames = [numOps]string{
+	AllReduce: "all_reduce", AllGather: "all_gather", ReduceScatter: "reduce_scatter",
+	Broadcast: "broadcast", Reduce: "reduce", AllToAll: "alltoall",
+	SendRecv: "sendrecv", Gather: "gather", Scatter: "scatter",
+}
+
+// String returns the name of nccl-tests' program without "_perf".
+func (o Op) String() string { return name(opNames[:], int(o)) }
+
+// Ops returns every operation in declaration order.
+func Ops() []Op {
+	ops := make([]Op, numOps)
+	for i := range ops {
+		ops[i] = Op(i)
+	}
+	return ops
+}
+
+// Parts returns into how many rank-sized parts an operation's input and output
+// buffers fall on n ranks: an all-gather reads one and writes n. Each part has
+// as many elements as the operation's count.
+func (o Op) Parts(n int) (input, output int) {
+	switch o {
+	case AllGather, Gather:
+		return 1, n
+	case ReduceScatter, Scatter:
+		return n, 1
+	case AllToAll:
+		return n, n
+	default:
+		return 1, 1
+	}
+}
+
+// Reduces reports whether the operation combines elements of several ranks.
+func (o Op) Reduces() bool { return o == AllReduce || o == ReduceScatter || o == Reduce }
+
+// Protocol is a wire style of NCCL: it decides slice sizes, the bytes on the
+// wire for a byte of data, and the latency of a step.
+type Protocol uint8
+
+// The protocols of NCCL.
+const (
+	// Simple sends plain data and one flag a slice, behind a memory fence.
+	Simple Protocol = iota
+	// LL sends a 4 B flag with every 4 B of data: no fence, half the rate.
+	LL
+	// LL128 sends 120 B of data in every 128 B line.
+	LL128
+	numProtocols
+)
+
+var protocolNames = [numProtocols]string{Simple: "simple", LL: "ll", LL128: "ll128"}
+
+// String returns the protocol's lower-case name.
+func (p Protocol) String() string { return name(protocolNames[:], int(p)) }
+
+// StepBytes returns how much data one step of a connection's FIFO holds: the
+// buffer NCCL allocates by default, divided by its 8 steps, less flags.
+// Simple 4 MiB, LL 512 KiB of which half is flags, LL128 4.7 MiB at 120/128
+// (NCCL 2.30 src/include/device.h).
+func (p Protocol) StepBytes() int64 {
+	switch p {
+	case LL:
+		return 512 << 10 / 8 / 2
+	case LL128:
+		return 120 * 640 * 8 // elements × threads × 8 B a step
+	default:
+		return 4 << 20 / 8
+	}
+}
+
+func name(names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return "unknown"
+	}
+	return names[i]
+}

@@ -1,0 +1,55 @@
+package collective
+
+// Shape is what an algorithm may know of a cluster: which ranks share a node,
+// and which rank of a node stands at which rail.
+type Shape struct {
+	Nodes []Group
+}
+
+// Group is one node's ranks.
+type Group struct {
+	// Ranks of the communicator on this node, in the order of its GPUs.
+	Ranks []int
+	// Heads names, for each rail, the rank that stands nearest to the NIC on
+	// it. Traffic of channel c leaves and enters by rail c mod len(Heads).
+	Heads []int
+}
+
+// NRanks returns the number of ranks in the communicator.
+func (s Shape) NRanks() int {
+	n := 0
+	for _, g := range s.Nodes {
+		n += len(g.Ranks)
+	}
+	return n
+}
+
+// Rails returns the largest number of rails any node stands on, at least 1.
+func (s Shape) Rails() int {
+	r := 1
+	for _, g := range s.Nodes {
+		r = max(r, len(g.Heads))
+	}
+	return r
+}
+
+// Head returns the rank at which channel c enters and leaves the node.
+func (g Group) Head(c int) int {
+	if len(g.Heads) == 0 {
+		return g.Ranks[c%len(g.Ranks)]
+	}
+	return g.Heads[c%len(g.Heads)]
+}
+
+// Uniform returns nodes × gpus ranks in node order, each GPU with its own rail.
+func Uniform(nodes, gpus int) Shape {
+	s := Shape{Nodes: make([]Group, nodes)}
+	for n := range s.Nodes {
+		r := make([]int, gpus)
+		for g := range r {
+			r[g] = n*gpus + g
+		}
+		s.Nodes[n] = Group{Ranks: r, Heads: r}
+	}
+	return s
+}
