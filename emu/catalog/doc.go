@@ -1,0 +1,21 @@
+// Package catalog holds the hardware Railyard knows: systems, links and
+// fabrics, as table literals.
+//
+//	system.go  System: a server, its GPUs, NVLink, PCIe and NICs
+//	link.go    Link: what a NIC speaks
+//	shape.go   Fabric shapes: what stands between servers
+//
+// Every figure carries its unit and its source on its line. A wire rate and
+// the efficiencies that make it a usable rate stand apart, so that a reader can
+// check both. Sources are cited as
+//
+//	[hw]     vendor and community figures, stas00/ml-engineering network/README.md (2026-08)
+//	[nccl]   NVIDIA/nccl v2.30.7, src/graph/tuning.cc and topo.h
+//	[ib]     ib_write_bw and ib_write_lat over 256 NIC pairs, rouge3877/ns3-msccl-data
+//	[cal]    calibrated by us so that plateaus and small-message times of public
+//	         nccl-tests tables come out; one value for all sizes
+//	[assumed] no source found
+//
+// What is not here: which port is where (emu/fabric), and time. May import:
+// collective, shaping.
+package catalog

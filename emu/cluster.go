@@ -1,0 +1,44 @@
+package emu
+
+// Cluster is the hardware a user declares, in the words of a cluster file.
+// Names of systems, fabrics and links are those of emu/catalog; emu/fabric
+// turns a Cluster into ports and paths.
+type Cluster struct {
+	Name string
+	// Groups are the servers, in node order. A group is also a unit of the
+	// fabric: its nodes share the uplink to the other groups.
+	Groups []Group
+	Fabric Fabric
+	// Seed feeds every random draw. Same seed, same cluster, same result.
+	Seed uint64
+}
+
+// Group is a number of like servers.
+type Group struct {
+	Count  int    // nodes, at least 1
+	System string // catalog name, e.g. "dgx-h100"
+	// GPUs and NICs in use on each node; 0 is all that the system has (NICs:
+	// no more than one for each GPU in use).
+	GPUs, NICs int
+}
+
+// Fabric is what joins the servers.
+type Fabric struct {
+	// Kind is a shape of the catalog, e.g. "rail-optimized". Empty: the
+	// default of the first group's system.
+	Kind string
+	// Link is a link of the catalog, e.g. "ndr". Empty: the system's own.
+	Link string
+	// Oversubscription is how many times more the NICs of a group can send
+	// than its uplink carries; 1 never contends. 0 means 1.
+	Oversubscription int
+}
+
+// Nodes returns the number of servers.
+func (c *Cluster) Nodes() int {
+	n := 0
+	for _, g := range c.Groups {
+		n += g.Count
+	}
+	return n
+}

@@ -1,0 +1,22 @@
+// Package emu holds the nouns of an emulated cluster, which everything else
+// speaks in:
+//
+//	cluster.go  Cluster: the declared hardware, as a cluster file says it
+//	load.go     reading and validating cluster files
+//	run.go      Run: one execution of one plan at one size; Session
+//	record.go   Record: one line of a timeline
+//
+// Its rooms hold the machinery, all of it pure:
+//
+//	catalog/   systems, links and fabrics of the field, with figures and sources
+//	fabric/    a Cluster made concrete: ports, and the paths between GPUs
+//	transit/   the event queue, and frames hopping over shared ports
+//	kernel/    the node kernel: executes plans in emulated time
+//	payload/   real elements: what the kernel's moves do to a rank's buffers
+//	window/    the virtual clock's arithmetic: horizons, grants, frames in flight
+//	timeline/  records as text, merged in the kernel's order
+//	predict/   one kernel, the whole cluster, to the end
+//
+// May import: collective, shaping. Imported by: everything above the purity
+// line. No goroutine, clock, socket or log down here.
+package emu

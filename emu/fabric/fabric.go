@@ -1,0 +1,284 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/shaping"
+)
+
+// PortID numbers the ports of a cluster: those of node 0, node 1 …, then the
+// shared ones, then the SMs.
+type PortID = int32
+
+// Shared owns the ports that belong to no node: the fabric participant does.
+const Shared = -1
+
+// Port is a queue with a rate.
+type Port struct {
+	Name string
+	Rate shaping.Rate
+	Node int // the node that owns it, or Shared
+}
+
+// Fabric is a cluster made concrete. It is read only.
+type Fabric struct {
+	Cluster emu.Cluster
+	link    catalog.Link
+	nodes   []node
+	units   []unit
+	gpuNode []int32 // GPU → node
+	ports   []Port
+	smBase  PortID
+	answer  shaping.Duration
+}
+
+type node struct {
+	system     *catalog.System
+	unit       int // index of the group
+	place      int // position within the group
+	gpus, nics int
+	firstGPU   int
+	firstPort  PortID
+}
+
+// unit is a group of nodes that shares uplinks, one a rail.
+type unit struct {
+	nodes     int
+	firstPort PortID // of its uplinks; 0 uplinks when the fabric never contends
+	rails     int
+}
+
+// maxSMs is how many channels a GPU can have; NCCL's MAXCHANNELS is 64 since
+// 2.25. It spaces the port numbers of SMs.
+const maxSMs = 64
+
+// Ports of a GPU, in the order of their numbers.
+const (
+	nvOut = iota
+	nvIn
+	gpuOut
+	gpuIn
+	gpuPorts
+)
+
+// Ports of a NIC, in the order of their numbers.
+const (
+	nicIn   = iota // PCIe slot, towards the NIC
+	nicOut         // PCIe slot, from the NIC
+	wireOut        // egress
+	wireIn         // ingress
+	nicPorts
+)
+
+// New returns the ports and paths of c, or everything that is wrong with it.
+func New(c emu.Cluster) (*Fabric, error) {
+	f := &Fabric{Cluster: c}
+	if c.Nodes() == 0 {
+		return nil, errors.New("cluster: no nodes; declare at least one group with count 1 or more")
+	}
+	if err := f.addNodes(); err != nil {
+		return nil, err
+	}
+	if err := f.joinNodes(); err != nil {
+		return nil, err
+	}
+	f.smBase = PortID(len(f.ports))
+	f.answer = f.leastAnswer()
+	return f, nil
+}
+
+// leastAnswer returns a lower bound on the latency of anything one node may
+// send another, data (a post, then the way to the next port that the sender
+// does not own) and credits (a post, then the whole way) alike.
+func (f *Fabric) leastAnswer() shaping.Duration {
+	post := f.nodes[0].system.Proxy.Post
+	for i := range f.nodes {
+		post = min(post, f.nodes[i].system.Proxy.Post)
+	}
+	if f.Contended() {
+		return post + f.link.NIC + f.link.Switch
+	}
+	return post + 2*f.link.NIC + f.link.Switch
+}
+
+func (f *Fabric) addNodes() error {
+	var errs []error
+	for u, g := range f.Cluster.Groups {
+		sys, err := catalog.LookupSystem(g.System)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("nodes[%d].%w", u, err))
+			continue
+		}
+		gpus, nics := g.GPUs, g.NICs
+		if gpus == 0 {
+			gpus = sys.GPUs
+		}
+		if nics == 0 {
+			nics = min(sys.NICs, gpus)
+		}
+		if gpus < 0 || gpus > sys.GPUs {
+			errs = append(errs, fmt.Errorf("nodes[%d].gpus %d: %s has 1 to %d", u, gpus, sys.Name, sys.GPUs))
+		}
+		if nics < 0 || nics > sys.NICs {
+			errs = append(errs, fmt.Errorf("nodes[%d].nics %d: %s has 1 to %d", u, nics, sys.Name, sys.NICs))
+		}
+		if len(errs) > 0 {
+			continue
+		}
+		f.units = append(f.units, unit{nodes: g.Count, rails: nics})
+		for place := range g.Count {
+			f.addNode(node{system: &sys, unit: u, place: place, gpus: gpus, nics: nics})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (f *Fabric) addNode(n node) {
+	i := len(f.nodes)
+	n.firstGPU, n.firstPort = len(f.gpuNode), PortID(len(f.ports))
+	sys := n.system
+	nv, slot := sys.NVLink.Wire.Permille(sys.NVLink.Usable), sys.PCIe.Wire.Permille(sys.PCIe.Usable)
+	for g := range n.gpus {
+		f.gpuNode = append(f.gpuNode, int32(i))
+		at := fmt.Sprintf("node%d/gpu%d/", i, g)
+		f.ports = append(f.ports, Port{at + "nvlink-out", nv, i}, Port{at + "nvlink-in", nv, i},
+			Port{at + "pcie-out", slot, i}, Port{at + "pcie-in", slot, i})
+	}
+	f.nodes = append(f.nodes, n)
+}
+
+// joinNodes adds the NICs, whose rate is the fabric's, and the uplinks.
+func (f *Fabric) joinNodes() error {
+	if err := f.resolveFabric(); err != nil {
+		return err
+	}
+	rate := f.link.Wire.Permille(f.link.Usable)
+	ports := f.ports
+	f.ports = nil
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		own := ports[:n.gpus*gpuPorts]
+		ports = ports[len(own):]
+		n.firstPort = PortID(len(f.ports))
+		f.ports = append(f.ports, own...)
+		slot := n.system.PCIe.Wire.Permille(n.system.PCIe.Usable)
+		for k := range n.nics {
+			at := fmt.Sprintf("node%d/nic%d/", i, k)
+			f.ports = append(f.ports, Port{at + "pcie-in", slot, i}, Port{at + "pcie-out", slot, i},
+				Port{at + "out", rate, i}, Port{at + "in", rate, i})
+		}
+	}
+	f.addUplinks(rate)
+	return nil
+}
+
+// addUplinks adds what can be contended: for each unit and rail one port up to
+// the spines and one down. Without oversubscription a unit's uplinks carry all
+// its NICs can send, so they are left out and cost latency alone.
+func (f *Fabric) addUplinks(nic shaping.Rate) {
+	over := f.Cluster.Fabric.Oversubscription
+	if over <= 1 || len(f.units) == 1 {
+		return
+	}
+	for u := range f.units {
+		unit := &f.units[u]
+		unit.firstPort = PortID(len(f.ports))
+		rate := max(nic*shaping.Rate(unit.nodes)/shaping.Rate(over), 1)
+		for r := range unit.rails {
+			at := fmt.Sprintf("unit%d/rail%d/", u, r)
+			f.ports = append(f.ports, Port{at + "up", rate, Shared}, Port{at + "down", rate, Shared})
+		}
+	}
+}
+
+func (f *Fabric) resolveFabric() error {
+	c := &f.Cluster
+	sys := f.nodes[0].system
+	if c.Fabric.Kind == "" {
+		c.Fabric.Kind = sys.Fabric
+	}
+	if c.Fabric.Link == "" {
+		c.Fabric.Link = sys.Link
+	}
+	if c.Fabric.Oversubscription < 0 {
+		return fmt.Errorf("fabric.oversubscription %d: must be 1 or more", c.Fabric.Oversubscription)
+	}
+	c.Fabric.Oversubscription = max(c.Fabric.Oversubscription, 1)
+	shape, err := catalog.LookupShape(c.Fabric.Kind)
+	if err != nil {
+		return err
+	}
+	c.Fabric.Kind = shape.Name
+	if f.link, err = catalog.LookupLink(c.Fabric.Link); err != nil {
+		return err
+	}
+	nics := 0
+	for _, n := range f.nodes {
+		nics += n.nics
+	}
+	if most := shape.MaxNICs(f.link.Radix); nics > most {
+		return fmt.Errorf("nodes %d: they have %d NICs, but a %s fabric of %d-port %s switches joins at most %d; use fewer nodes or NICs, or a link with larger switches",
+			len(f.nodes), nics, shape.Name, f.link.Radix, f.link.Name, most)
+	}
+	return nil
+}
+
+// Nodes returns the number of servers, GPUs that of GPUs.
+func (f *Fabric) Nodes() int { return len(f.nodes) }
+
+// GPUs returns the number of GPUs in the cluster.
+func (f *Fabric) GPUs() int { return len(f.gpuNode) }
+
+// NodeOf returns the node of a GPU.
+func (f *Fabric) NodeOf(gpu int) int { return int(f.gpuNode[gpu]) }
+
+// Local returns a GPU's position on its node.
+func (f *Fabric) Local(gpu int) int { return gpu - f.nodes[f.gpuNode[gpu]].firstGPU }
+
+// System returns the catalog entry of a node.
+func (f *Fabric) System(node int) *catalog.System { return f.nodes[node].system }
+
+// GPURange returns the first GPU of a node and how many there are.
+func (f *Fabric) GPURange(node int) (first, n int) { return f.nodes[node].firstGPU, f.nodes[node].gpus }
+
+// NICs returns the number of NICs in use on a node.
+func (f *Fabric) NICs(node int) int { return f.nodes[node].nics }
+
+// Ports returns the number of ports, SMs left out.
+func (f *Fabric) Ports() int { return len(f.ports) }
+
+// Port returns a port of a node or of the fabric.
+func (f *Fabric) Port(id PortID) Port { return f.ports[id] }
+
+// SetRate changes the rate of a port in this process alone. It exists for one
+// purpose: to show that times come from the process that owns the port.
+func (f *Fabric) SetRate(id PortID, r shaping.Rate) { f.ports[id].Rate = r }
+
+// NICEgress returns the port by which a node's NIC sends.
+func (f *Fabric) NICEgress(node, nic int) PortID {
+	n := &f.nodes[node]
+	return n.firstPort + PortID(n.gpus*gpuPorts+nic*nicPorts+wireOut)
+}
+
+// SM returns the number of the copy engine of a (GPU, channel).
+func (f *Fabric) SM(gpu, channel int) PortID {
+	return f.smBase + PortID(gpu*maxSMs+channel%maxSMs)
+}
+
+// PortName returns the name of any port, SMs included.
+func (f *Fabric) PortName(id PortID) string {
+	if id < f.smBase {
+		return f.ports[id].Name
+	}
+	gpu, sm := int(id-f.smBase)/maxSMs, int(id-f.smBase)%maxSMs
+	return fmt.Sprintf("node%d/gpu%d/sm%d", f.NodeOf(gpu), f.Local(gpu), sm)
+}
+
+// Contended reports whether nodes share ports, so that there is a fabric
+// participant.
+func (f *Fabric) Contended() bool {
+	return len(f.ports) > 0 && f.ports[len(f.ports)-1].Node == Shared
+}

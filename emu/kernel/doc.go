@@ -1,0 +1,28 @@
+// Package kernel is the node kernel: it executes plans in emulated time for the
+// ranks of the nodes that one participant hosts. The same code, driven three
+// ways, is predict (it hosts every node), the virtual clock (it runs from
+// horizon to horizon) and the paced clock.
+//
+//	kernel.go   Kernel: batches, the event loop, effects
+//	layout.go   from a batch to blocks and connections
+//	block.go    a block: what its next slice waits for, and how it is carried out
+//	conn.go     a connection: slots, credits, messages ready
+//	proxy.go    across nodes: buffer, proxy, NIC; proxy and flush on receipt
+//	rank.go     iterations: the launch floor, and when a rank is done
+//	bound.go    Out: the earliest stamp of anything it may still send
+//	use.go      where the time went
+//	stuck.go    who waits for whom, when nothing moves any more
+//
+// One slice of one step, inside a node:
+//
+//	slot free, message here, block idle
+//	   │ SM books the bytes, and the GPU's NVLink egress with them
+//	   │ the slot of the message consumed is announced free, as of the end
+//	   └─► block busy until the last byte has left
+//	          └─► tail reaches the peer's ingress ─► message ready ─► peer's block
+//
+// The kernel is a state machine: events in, effects out (moves of real data for
+// emu/payload, frames for other participants, records, ends). It has no
+// goroutine, clock or lock. May import: emu, collective, shaping and the rooms
+// fabric, catalog, transit, wiring.
+package kernel

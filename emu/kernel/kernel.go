@@ -1,0 +1,183 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Config says which part of a cluster a kernel runs.
+type Config struct {
+	Fabric *fabric.Fabric
+	Owners transit.Owners
+	// Me is the participant this kernel is. It hosts the nodes, and owns the
+	// ports, that Owners gives to Me.
+	Me int
+	// Record makes the kernel keep a timeline in Effects.Records.
+	Record bool
+}
+
+// Kernel executes batches of runs. Not safe for concurrent use: one goroutine
+// owns it.
+type Kernel struct {
+	*transit.Transit
+	fabric *fabric.Fabric
+	owners transit.Owners
+	me     int
+	until  shaping.Time // horizon of the current window
+
+	runs    []run
+	ranks   []rank
+	blocks  []block
+	conns   []conn
+	byID    map[uint32]int32 // connection id → position in conns
+	proxies []shaping.Time   // GPU → instant at which its proxy is free
+	sms     map[fabric.PortID]*shaping.Calendar
+	far     []int32 // connections that cross to another participant
+
+	effects Effects
+	before  []PortUse // of each port, when the batch began
+}
+
+// Effects is what happened in a window, for the host to carry out, in order:
+// first the moves, then the frames.
+type Effects struct {
+	Moves   []Move
+	Out     []Emission
+	Ends    []emu.End
+	Records []emu.Record
+}
+
+// Move is one slice of one step carried out: the host does to the real
+// elements what the step says.
+type Move struct {
+	Run   int32 // position in the batch
+	Block int32 // position among the run's wired blocks
+	Step  int32
+	Loop  int32
+	Slice int32
+}
+
+// Emission is a frame or a credit for another participant.
+type Emission struct {
+	To int
+	// Conn is the position of the connection among its run's wired ones, Run
+	// its run, for the host to find the payload.
+	Run, Conn int32
+	transit.Header
+	// Induced is a lower bound on the stamp of anything the receiver may send
+	// because of it.
+	Induced shaping.Time
+}
+
+// New returns a kernel with nothing to do.
+func New(c Config) *Kernel {
+	return &Kernel{
+		Transit: transit.New(c.Fabric, c.Owners, c.Me, c.Record),
+		fabric:  c.Fabric, owners: c.Owners, me: c.Me,
+		proxies: make([]shaping.Time, c.Fabric.GPUs()),
+		sms:     map[fabric.PortID]*shaping.Calendar{},
+	}
+}
+
+// Effects returns what happened since the last call of Forget. The caller may
+// read it until then.
+func (k *Kernel) Effects() *Effects {
+	k.effects.Records = k.Records
+	return &k.effects
+}
+
+// Forget clears the effects and keeps their memory.
+func (k *Kernel) Forget() {
+	e := &k.effects
+	e.Moves, e.Out, e.Ends = e.Moves[:0], e.Out[:0], e.Ends[:0]
+	k.Records = k.Records[:0]
+}
+
+// Run handles every event before the instant until, but no more than about
+// budget of them (0: no limit), so that a host can carry out effects in
+// between. It returns the number handled; Next tells whether it is through.
+func (k *Kernel) Run(until shaping.Time, budget int) int {
+	k.until = until
+	n := 0
+	for k.Next() < until && (budget == 0 || n < budget) {
+		key, arg := k.Pop()
+		k.handle(key.Kind(), arg)
+		n++
+	}
+	return n
+}
+
+func (k *Kernel) handle(kind transit.Kind, arg int32) {
+	switch kind {
+	case transit.Start:
+		k.start(arg)
+	case transit.Credit:
+		k.credited(arg)
+	case transit.Arrive, transit.Leave:
+		if k.Step(kind, arg) {
+			k.arrived(arg)
+		}
+		k.drain()
+	case transit.Complete:
+		k.completed(arg)
+	case transit.Post:
+		k.mayPost(arg)
+	case transit.Deliver:
+		k.deliver(arg)
+	case transit.Wake:
+		k.wake(arg)
+	default:
+		panic(fmt.Sprintf("kernel: an event of kind %d", kind))
+	}
+}
+
+// Accept takes what another participant sent.
+func (k *Kernel) Accept(h transit.Header) {
+	i, ok := k.byID[h.Conn]
+	if !ok {
+		panic(fmt.Sprintf("kernel: a frame on connection %d, which no hosted block has an end of", h.Conn))
+	}
+	if h.Credit {
+		k.Push(h.Key(), i)
+		return
+	}
+	k.Transit.Accept(h, &k.conns[i].route.Wire, i)
+}
+
+// Locate returns the run and the position among its wired connections of a
+// connection with a hosted end.
+func (k *Kernel) Locate(conn uint32) (run, wired int, ok bool) {
+	i, ok := k.byID[conn]
+	if !ok {
+		return 0, 0, false
+	}
+	return int(k.conns[i].run), int(k.conns[i].wired), true
+}
+
+// Host returns the participant that hosts the receiving end of a connection.
+func (k *Kernel) Host(e *Emission) int { return k.owners.Node[k.fabric.NodeOf(int(e.Header.To))] }
+
+// drain turns frames that left the transit into emissions, each with what it
+// may cause at the receiver.
+func (k *Kernel) drain() {
+	for _, e := range k.Left {
+		c := &k.conns[k.byID[e.Conn]]
+		induced := shaping.Never // the fabric participant reckons its own
+		if e.To != k.owners.Shared {
+			induced = c.route.Reaction(e.Tail, e.Bytes, e.Protocol)
+		}
+		k.emit(e.To, c, e.Header, induced)
+	}
+	k.Left = k.Left[:0]
+}
+
+func (k *Kernel) emit(to int, c *conn, h transit.Header, induced shaping.Time) {
+	if h.Tail < k.until {
+		panic(fmt.Sprintf("kernel: a frame stamped %d ps before the horizon %d ps", int64(h.Tail), int64(k.until)))
+	}
+	k.effects.Out = append(k.effects.Out, Emission{To: to, Run: c.run, Conn: c.wired, Header: h, Induced: induced})
+}

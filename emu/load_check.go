@@ -1,0 +1,156 @@
+package emu
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/railyard/railyard/emu/suggest"
+)
+
+// MaxNodes is the largest number of servers a cluster may have: test data stays
+// exact up to 2^17 ranks.
+const MaxNodes = 1 << 17
+
+const (
+	maxDevices          = 1024 // GPUs or NICs in one NVLink domain; NVL576 is the largest announced
+	maxOversubscription = 1024
+)
+
+// Known is what a catalog offers to clusters. What is left nil is not checked.
+type Known struct {
+	Systems []KnownSystem
+	Kinds   []string // shapes of fabrics
+	Links   []string
+	// Ports returns how many NICs a fabric of the given kind and link joins.
+	Ports func(kind, link string) int
+}
+
+// KnownSystem is what a cluster needs to know of a kind of server.
+type KnownSystem struct {
+	Name       string
+	GPUs, NICs int
+	Kind, Link string // the fabric it ships with
+}
+
+// Validate says what is wrong with a cluster, all at once: the error joins
+// values of type *Problem. The fields are named as in a cluster file.
+func (c *Cluster) Validate(known Known) error { return c.check(known).join() }
+
+// Effective returns the cluster with every default filled in.
+func (c *Cluster) Effective(known Known) Cluster {
+	e := *c
+	e.Groups = slices.Clone(c.Groups)
+	e.Fabric.Oversubscription = max(e.Fabric.Oversubscription, 1)
+	for i := range e.Groups {
+		g := &e.Groups[i]
+		s, ok := known.system(g.System)
+		if !ok {
+			continue
+		}
+		if g.GPUs == 0 {
+			g.GPUs = s.GPUs
+		}
+		if g.NICs == 0 {
+			g.NICs = min(s.NICs, g.GPUs)
+		}
+		if e.Fabric.Kind == "" {
+			e.Fabric.Kind = s.Kind
+		}
+		if e.Fabric.Link == "" {
+			e.Fabric.Link = s.Link
+		}
+	}
+	return e
+}
+
+func (k Known) system(name string) (KnownSystem, bool) {
+	i := slices.IndexFunc(k.Systems, func(s KnownSystem) bool { return s.Name == name })
+	if i < 0 {
+		return KnownSystem{}, false
+	}
+	return k.Systems[i], true
+}
+
+// isName reports whether s is fit for file names, host names and log lines.
+func isName(s string) bool {
+	for i, c := range []byte(s) {
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 63
+}
+
+func (c *Cluster) check(known Known) problems {
+	var ps problems
+	if c.Name != "" && !isName(c.Name) {
+		ps.say("metadata.name", "%q must be up to 63 letters, digits and . _ -, a letter or digit first", suggest.Clip(c.Name))
+	}
+	if len(c.Groups) == 0 {
+		ps.say("spec.nodes", "must list at least one group: - {count: 4, system: dgx-h100}")
+	}
+	for i, g := range c.Groups {
+		g.check(fmt.Sprintf("spec.nodes[%d]", i), known, &ps)
+	}
+	c.checkFabric(known, &ps)
+	if len(ps) == 0 { // sums over wrong values mean nothing
+		c.checkTotals(known, &ps)
+	}
+	return ps
+}
+
+func (g Group) check(field string, known Known, ps *problems) {
+	ps.between(field+".count", g.Count, MaxNodes, "")
+	if g.Count == 0 {
+		ps.say(field+".count", "must be at least 1")
+	}
+	gpus, nics, of := maxDevices, maxDevices, ""
+	if s, ok := known.system(g.System); ok {
+		gpus, nics, of = s.GPUs, s.NICs, ", what a "+s.Name+" has; leave it out for all"
+	} else if known.Systems != nil {
+		ps.say(field+".system", "%s", suggest.Unknown(g.System, known.SystemNames()))
+	}
+	ps.between(field+".gpus", g.GPUs, gpus, of)
+	ps.between(field+".nics", g.NICs, nics, of)
+}
+
+// SystemNames returns the names of the systems in listing order.
+func (k Known) SystemNames() []string {
+	var all []string
+	for _, s := range k.Systems {
+		all = append(all, s.Name)
+	}
+	return all
+}
+
+func (c *Cluster) checkFabric(known Known, ps *problems) {
+	f := c.Fabric
+	if f.Kind != "" && known.Kinds != nil && !slices.Contains(known.Kinds, f.Kind) {
+		ps.say("spec.fabric.kind", "%s", suggest.Unknown(f.Kind, known.Kinds))
+	}
+	if f.Link != "" && known.Links != nil && !slices.Contains(known.Links, f.Link) {
+		ps.say("spec.fabric.link", "%s", suggest.Unknown(f.Link, known.Links))
+	}
+	ps.between("spec.fabric.oversubscription", f.Oversubscription, maxOversubscription, "")
+}
+
+func (c *Cluster) checkTotals(known Known, ps *problems) {
+	if n := c.Nodes(); n > MaxNodes {
+		ps.say("spec.nodes", "%d nodes in all; at most %d are allowed", n, MaxNodes)
+		return
+	}
+	if known.Ports == nil || c.Nodes() == 1 {
+		return
+	}
+	e := c.Effective(known)
+	need := 0
+	for _, g := range e.Groups {
+		need += g.Count * g.NICs
+	}
+	if have := known.Ports(e.Fabric.Kind, e.Fabric.Link); need > have {
+		ps.say("spec.nodes", "%d nodes plug in %d NICs, but a %s fabric of %s switches has %d ports; take fewer nodes or another link",
+			c.Nodes(), need, e.Fabric.Kind, e.Fabric.Link, have)
+	}
+}

@@ -1,0 +1,60 @@
+package emu
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// YAML returns the cluster as a cluster file, which ParseCluster reads back as
+// the same value. Fields left to their defaults are left out.
+func (c *Cluster) YAML() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\n", APIVersion, KindCluster)
+	if c.Name != "" {
+		fmt.Fprintf(&b, "metadata: {name: %s}\n", scalar(c.Name))
+	}
+	b.WriteString("spec:\n  nodes:\n")
+	for _, g := range c.Groups {
+		fmt.Fprintf(&b, "    - {count: %d, system: %s%s%s}\n", g.Count, scalar(g.System), number("gpus", g.GPUs), number("nics", g.NICs))
+	}
+	var fabric []string
+	if c.Fabric.Kind != "" {
+		fabric = append(fabric, "kind: "+scalar(c.Fabric.Kind))
+	}
+	if c.Fabric.Link != "" {
+		fabric = append(fabric, "link: "+scalar(c.Fabric.Link))
+	}
+	if o := c.Fabric.Oversubscription; o != 0 {
+		fabric = append(fabric, fmt.Sprintf("oversubscription: %d", o))
+	}
+	if fabric != nil {
+		fmt.Fprintf(&b, "  fabric: {%s}\n", strings.Join(fabric, ", "))
+	}
+	fmt.Fprintf(&b, "  seed: %d\n", c.Seed)
+	return []byte(b.String())
+}
+
+// number returns an entry of a flow mapping, nothing for a default.
+func number(key string, v int) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s: %d", key, v)
+}
+
+// words are read as something else than text when they stand without quotes, by
+// YAML 1.2 or, the second line, by YAML 1.1.
+var words = []string{
+	"true", "false", "null", "inf", "nan",
+	"yes", "no", "on", "off", "y", "n",
+}
+
+// scalar quotes a text unless YAML reads it as itself.
+func scalar(s string) string {
+	if isName(s) && (s[0] < '0' || s[0] > '9') && !slices.Contains(words, strings.ToLower(s)) {
+		return s
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,98 @@
+package payload
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/railyard/railyard/collective"
+)
+
+// Verdict is what became of a rank's output.
+type Verdict struct {
+	Rank int
+	// Wrong is how many elements are not, to the bit, what they must be.
+	Wrong int64
+	// Elements is how many were looked at: 0 on ranks to which the operation
+	// gives nothing.
+	Elements int64
+	// Digest is a hash of the elements looked at. Where the operation leaves
+	// the same on all ranks (Op.Uniform), all digests of a run are equal.
+	Digest uint64
+}
+
+// chunkElems is how many elements are compared at a time: an expectation of
+// 256 KiB at most, which stays in the second-level cache. Even, so that chunks
+// of any type begin at a word of the digest.
+const chunkElems = 32 << 10
+
+// Verify compares the output of a hosted rank with the expectation.
+func (m *Machine) Verify(rank int) Verdict {
+	for i := range m.ranks {
+		if m.ranks[i].rank == rank {
+			return m.verify(m.ranks[i : i+1])[0]
+		}
+	}
+	panic(fmt.Sprintf("payload: verdict on rank %d, which is not hosted here", rank))
+}
+
+// VerifyAll compares the outputs of all hosted ranks, in the order of ranks.
+// Where they must be the same, the expectation is worked out once.
+func (m *Machine) VerifyAll() []Verdict {
+	if m.run.Op.Uniform() {
+		return m.verify(m.ranks)
+	}
+	var all []Verdict
+	for i := range m.ranks {
+		all = append(all, m.verify(m.ranks[i:i+1])...)
+	}
+	return all
+}
+
+// verify compares ranks that must have the same output.
+func (m *Machine) verify(ranks []memory) []Verdict {
+	verdicts := make([]Verdict, len(ranks))
+	if len(ranks) == 0 {
+		return verdicts
+	}
+	n, like := m.wiring.Plan.Ranks, ranks[0].rank
+	elems := collective.Checked(m.run.Op, n, like, root, m.geo.Count)
+	for i := range ranks {
+		verdicts[i] = Verdict{Rank: ranks[i].rank, Elements: elems}
+	}
+	want := make([]byte, min(elems, chunkElems)*m.size)
+	for first := int64(0); first < elems; first += chunkElems {
+		want = want[:min(elems-first, chunkElems)*m.size]
+		collective.Expect(want, m.run.Op, m.run.DType, m.run.RedOp, m.run.Seed, n, like, root, m.geo.Count, first)
+		for i := range ranks {
+			at := first * m.size
+			got := ranks[i].buffers[collective.Output][at:][:len(want)]
+			verdicts[i].Wrong += collective.CountWrong(got, want, m.run.DType)
+			verdicts[i].Digest += digest(got, uint64(at)/8)
+		}
+	}
+	return verdicts
+}
+
+// digest returns the sum of hashes of the 8-byte words of b, the first of which
+// is the at-th of a buffer: digests of a buffer's pieces add up to its own. A
+// short last word is filled with zeros.
+func digest(b []byte, at uint64) (sum uint64) {
+	for ; len(b) >= 8; b = b[8:] {
+		sum += hash(binary.LittleEndian.Uint64(b), at)
+		at++
+	}
+	if len(b) > 0 {
+		var last [8]byte
+		copy(last[:], b)
+		sum += hash(binary.LittleEndian.Uint64(last[:]), at)
+	}
+	return sum
+}
+
+// hash mixes a word with its position as wyhash does (Wang Yi, wyhash 4, public
+// domain): the two halves of a 128-bit product.
+func hash(word, at uint64) uint64 {
+	hi, lo := bits.Mul64(word^0xa0761d6478bd642f, (at+1)*0xe7037ed1a0b428db)
+	return hi ^ lo
+}

@@ -1,0 +1,84 @@
+package predict
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/kernel"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Session is a cluster in one kernel.
+type Session struct {
+	fabric *fabric.Fabric
+	kernel *kernel.Kernel
+	// Visit, when set, sees the effects after every few thousand events, in
+	// the kernel's order: records to write, moves to carry out.
+	Visit func(*kernel.Effects) error
+	// Stop, when set, is asked as often whether to give up.
+	Stop func() error
+}
+
+// New returns a session on a cluster. With record set, Visit sees a timeline.
+func New(f *fabric.Fabric, record bool) *Session {
+	o := transit.Owners{Node: make([]int, f.Nodes())}
+	return &Session{fabric: f, kernel: kernel.New(kernel.Config{Fabric: f, Owners: o, Record: record})}
+}
+
+// StuckError says that a batch can never end: every block that waits, and for
+// whom.
+type StuckError struct{ Blocks []kernel.Stuck }
+
+// Error names the first block that waits and how many more there are.
+func (e *StuckError) Error() string {
+	b := e.Blocks[0]
+	return fmt.Sprintf("deadlock: rank %d channel %d block %d step %d waits for a %s of rank %d, and %d more blocks wait",
+		b.Rank, b.Channel, b.Block, b.Step, b.Waits, b.Peer, len(e.Blocks)-1)
+}
+
+// budget is how many events pass between two looks at the effects.
+const budget = 1 << 14
+
+// Execute runs a batch to its end.
+func (s *Session) Execute(b emu.Batch) (emu.Outcome, error) {
+	w, err := kernel.Lay(s.fabric, b, func(int) bool { return true })
+	if err != nil {
+		return emu.Outcome{}, err
+	}
+	before := s.kernel.Popped()
+	s.kernel.Begin(b, w)
+	var out emu.Outcome
+	for s.kernel.Next() != shaping.Never {
+		s.kernel.Run(shaping.Never, budget)
+		if err := s.look(&out); err != nil {
+			return out, err
+		}
+	}
+	out.Now = s.kernel.Now()
+	out.Events = s.kernel.Popped() - before
+	emu.SortEnds(out.Ends)
+	if stuck := s.kernel.Stuck(); len(stuck) > 0 {
+		return out, &StuckError{stuck}
+	}
+	return out, nil
+}
+
+func (s *Session) look(out *emu.Outcome) error {
+	e := s.kernel.Effects()
+	out.Ends = append(out.Ends, e.Ends...)
+	if s.Visit != nil {
+		if err := s.Visit(e); err != nil {
+			return err
+		}
+	}
+	s.kernel.Forget()
+	if s.Stop != nil {
+		return s.Stop()
+	}
+	return nil
+}
+
+// Kernel gives access to the kernel's figures: ports' use, blocks' time.
+func (s *Session) Kernel() *kernel.Kernel { return s.kernel }

@@ -1,0 +1,45 @@
+package emu
+
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Run is one execution of one plan at one size, on a communicator.
+type Run struct {
+	Op        collective.Op
+	Algorithm string // a registry name
+	Options   collective.Options
+	// Comm lists, for each rank, the index of its GPU in the cluster.
+	Comm []int
+	// Count is the number of elements of one part of the buffers (see
+	// collective.Op.Parts).
+	Count   int64
+	DType   collective.DType
+	RedOp   collective.RedOp
+	InPlace bool
+	// Real is the number of elements a part really has: Count when every
+	// byte is moved, fewer for a scale model, 0 for headers alone.
+	Real int64
+	// Seed of the run's test data.
+	Seed uint64
+	// Iterations are issued back to back, each rank's next one beginning when
+	// its last one has ended. Only the first carries payload.
+	Iterations int
+	// Launch is the host's issue interval; with Sync the host waits for each
+	// iteration to end before it issues the next (nccl-tests -z 1).
+	Launch shaping.Duration
+	Sync   bool
+	// Offset is the session's instant at which iteration 0 is issued.
+	Offset shaping.Time
+}
+
+// Batch is a set of runs that are in flight together. A session's batches
+// follow one another: each begins when nothing of the one before is pending.
+type Batch struct{ Runs []Run }
+
+// End is the instant at which a rank finished an iteration of a run.
+type End struct {
+	Run, Rank, Iteration int
+	At                   shaping.Time
+}

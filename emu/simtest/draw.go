@@ -1,0 +1,140 @@
+package simtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Case is a random cluster, and batches of runs on it.
+type Case struct {
+	Seed    uint64
+	Cluster emu.Cluster
+	Batches []emu.Batch
+}
+
+// Draw returns the case of a seed. Most are small; a few are not.
+func Draw(seed uint64) Case {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	c := Case{Seed: seed, Cluster: drawCluster(rng)}
+	f, err := fabric.New(c.Cluster)
+	if err != nil {
+		panic(fmt.Sprintf("simtest: seed %d draws a cluster that cannot be built: %v", seed, err))
+	}
+	for range 1 + rng.IntN(2) {
+		c.Batches = append(c.Batches, drawBatch(rng, f.All()))
+	}
+	return c
+}
+
+func drawCluster(rng *rand.Rand) emu.Cluster {
+	c := emu.Cluster{Name: "drawn", Seed: rng.Uint64()}
+	for range 1 + rng.IntN(3) {
+		g := emu.Group{Count: 1 + rng.IntN(4), System: "dgx-h100", GPUs: 1 + rng.IntN(8)}
+		g.NICs = 1 + rng.IntN(g.GPUs)
+		c.Groups = append(c.Groups, g)
+	}
+	c.Fabric.Link = []string{"", "edr", "hdr", "ndr", "xdr"}[rng.IntN(5)]
+	c.Fabric.Oversubscription = []int{1, 1, 2, 4, 7}[rng.IntN(5)]
+	return c
+}
+
+func drawBatch(rng *rand.Rand, gpus []int) emu.Batch {
+	comms := [][]int{gpus}
+	switch rng.IntN(3) {
+	case 0:
+		comms = [][]int{subset(rng, gpus), subset(rng, gpus)} // may share GPUs
+	case 1:
+		comms = split(rng, gpus)
+	}
+	var b emu.Batch
+	for _, comm := range comms {
+		b.Runs = append(b.Runs, drawRun(rng, comm))
+	}
+	return b
+}
+
+func drawRun(rng *rand.Rand, comm []int) emu.Run {
+	types := []collective.DType{collective.Float32, collective.Float64, collective.Int32, collective.Int64}
+	ops := []collective.RedOp{collective.Sum, collective.Prod, collective.Min, collective.Max}
+	r := emu.Run{Comm: comm, DType: types[rng.IntN(4)], RedOp: ops[rng.IntN(4)], Seed: rng.Uint64(),
+		InPlace: rng.IntN(2) == 0, Iterations: 1 + rng.IntN(3), Sync: rng.IntN(4) == 0,
+		Launch: shaping.Duration(rng.IntN(40)) * shaping.Microsecond,
+		Offset: shaping.Time(rng.IntN(20)) * shaping.Time(shaping.Microsecond)}
+	all := collective.Algorithms()
+	a := all[rng.IntN(len(all))]
+	r.Algorithm, r.Op = a.Name, a.Ops[rng.IntN(len(a.Ops))]
+	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Protocol: collective.Protocol(rng.IntN(2))}
+	if r.Options.Protocol == collective.Simple && r.Algorithm == "ring" {
+		r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
+	}
+	r.Count = drawCount(rng, len(comm))
+	return r
+}
+
+// drawCount favours the edges: nothing, less than one element a rank, sizes
+// that do not divide.
+func drawCount(rng *rand.Rand, ranks int) int64 {
+	switch rng.IntN(6) {
+	case 0:
+		return int64(rng.IntN(3))
+	case 1:
+		return int64(rng.IntN(2*ranks + 1))
+	case 2:
+		return int64(rng.IntN(1 << 20))
+	default:
+		return int64(rng.IntN(1 << (8 + rng.IntN(9))))
+	}
+}
+
+func subset(rng *rand.Rand, gpus []int) []int {
+	p := append([]int(nil), gpus...)
+	rng.Shuffle(len(p), func(i, j int) { p[i], p[j] = p[j], p[i] })
+	return p[:1+rng.IntN(len(p))]
+}
+
+func split(rng *rand.Rand, gpus []int) [][]int {
+	if len(gpus) == 1 {
+		return [][]int{gpus}
+	}
+	at := 1 + rng.IntN(len(gpus)-1)
+	return [][]int{gpus[:at], gpus[at:]}
+}
+
+// Host draws how the nodes of the case are spread over n participants, each of
+// which hosts at least one.
+func (c *Case) Host(n int, seed uint64) []int {
+	rng := rand.New(rand.NewPCG(c.Seed, seed))
+	host := make([]int, c.Cluster.Nodes())
+	for i := range host {
+		host[i] = i % n
+		if i >= n {
+			host[i] = rng.IntN(n)
+		}
+	}
+	rng.Shuffle(len(host), func(i, j int) { host[i], host[j] = host[j], host[i] })
+	return host
+}
+
+// String prints all that was drawn.
+func (c Case) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d\n", c.Seed)
+	for i, g := range c.Cluster.Groups {
+		fmt.Fprintf(&b, "  group %d: %d × %s, %d GPUs, %d NICs\n", i, g.Count, g.System, g.GPUs, g.NICs)
+	}
+	fmt.Fprintf(&b, "  fabric: link %q, oversubscription %d\n", c.Cluster.Fabric.Link, c.Cluster.Fabric.Oversubscription)
+	for i, batch := range c.Batches {
+		for j, r := range batch.Runs {
+			fmt.Fprintf(&b, "  batch %d run %d: %s %s %s ×%d slices %d, %d × %s %s, in place %v, %d iterations, sync %v, launch %d ps, offset +%d ps, ranks on GPUs %v\n",
+				i, j, r.Op, r.Algorithm, r.Options.Protocol, r.Options.Channels, r.Options.Slices, r.Count, r.DType, r.RedOp,
+				r.InPlace, r.Iterations, r.Sync, int64(r.Launch), int64(r.Offset), r.Comm)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,164 @@
+package simtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/kernel"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/emu/window"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Virtual is a cluster on several kernels, granted windows by a conductor, as
+// the daemons are, but in one goroutine.
+type Virtual struct {
+	fabric    *fabric.Fabric
+	owners    transit.Owners
+	kernels   []*kernel.Kernel
+	conductor *window.Conductor
+	shared    *transit.Shared
+	rng       *rand.Rand
+
+	inbox   [][][]transit.Header // to, from: frames sent and not yet taken
+	sent    [][]uint64           // from, to
+	taken   [][]uint64           // to, from
+	records []emu.Record
+}
+
+// NewVirtual spreads the nodes of a cluster over participants as host says:
+// node i on participant host[i]. The seed draws the order of everything that a
+// network may reorder.
+func NewVirtual(f *fabric.Fabric, host []int, seed uint64, record bool) *Virtual {
+	n := slices.Max(host) + 1
+	v := &Virtual{fabric: f, owners: transit.Owners{Node: host, Shared: n},
+		rng: rand.New(rand.NewPCG(seed, 1)), inbox: make([][][]transit.Header, n),
+		sent: square(n), taken: square(n)}
+	if f.Contended() {
+		v.shared = transit.NewShared(f, v.owners, record)
+	}
+	v.conductor = window.New(n, v.shared)
+	for i := range n {
+		v.inbox[i] = make([][]transit.Header, n)
+		v.kernels = append(v.kernels, kernel.New(kernel.Config{Fabric: f, Owners: v.owners, Me: i, Record: record}))
+	}
+	return v
+}
+
+func square(n int) [][]uint64 {
+	s := make([][]uint64, n)
+	for i := range s {
+		s[i] = make([]uint64, n)
+	}
+	return s
+}
+
+// Execute runs a batch to its end.
+func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
+	var out emu.Outcome
+	before := v.conductor.Events()
+	v.conductor.Await()
+	for i, k := range v.kernels {
+		w, err := kernel.Lay(v.fabric, b, func(node int) bool { return v.owners.Node[node] == i })
+		if err != nil {
+			return out, err
+		}
+		k.Begin(b, w)
+		v.report(i, &out)
+	}
+	for {
+		grants := v.conductor.Round()
+		if len(grants) == 0 {
+			break
+		}
+		v.rng.Shuffle(len(grants), func(i, j int) { grants[i], grants[j] = grants[j], grants[i] })
+		for _, g := range grants {
+			v.run(g, &out)
+		}
+	}
+	if v.shared != nil {
+		v.records = append(v.records, v.shared.TakeRecords()...)
+	}
+	out.Now, out.Events = v.conductor.Now(), v.conductor.Events()-before
+	emu.SortEnds(out.Ends)
+	return out, v.stuck()
+}
+
+// run gives a participant its window: it takes the frames it must have, and any
+// number of those that happen to be there already.
+func (v *Virtual) run(g window.Grant, out *emu.Outcome) {
+	k := v.kernels[g.To]
+	for _, h := range g.Shared {
+		k.Accept(h)
+	}
+	for _, e := range g.Expect {
+		for v.taken[g.To][e.From] < e.Count {
+			v.take(g.To, e.From)
+		}
+	}
+	for from := range v.kernels {
+		for len(v.inbox[g.To][from]) > 0 && v.rng.IntN(2) == 0 {
+			v.take(g.To, from)
+		}
+	}
+	for k.Run(g.Until, 1+v.rng.IntN(1000)); k.Next() < g.Until; k.Run(g.Until, 1+v.rng.IntN(1000)) {
+	}
+	v.report(g.To, out)
+}
+
+func (v *Virtual) take(to, from int) {
+	q := v.inbox[to][from]
+	v.kernels[to].Accept(q[0])
+	v.inbox[to][from] = q[1:]
+	v.taken[to][from]++
+}
+
+func (v *Virtual) report(i int, out *emu.Outcome) {
+	k := v.kernels[i]
+	e := k.Effects()
+	r := window.Report{Next: k.Next(), Out: k.Out(), Now: k.Now(), Events: k.Popped()}
+	sent := make([]window.Sent, len(v.kernels))
+	for to := range sent {
+		sent[to] = window.Sent{To: to, Stamp: shaping.Never, Induced: shaping.Never}
+	}
+	for _, m := range e.Out {
+		if m.To == v.owners.Shared {
+			r.Shared = append(r.Shared, m.Header)
+			continue
+		}
+		v.inbox[m.To][i] = append(v.inbox[m.To][i], m.Header)
+		v.sent[i][m.To]++
+		s := &sent[m.To]
+		s.Stamp, s.Induced = min(s.Stamp, m.Tail), min(s.Induced, m.Induced)
+	}
+	for to := range sent {
+		if sent[to].Count = v.sent[i][to]; sent[to].Count > 0 {
+			r.Sent = append(r.Sent, sent[to])
+		}
+	}
+	out.Ends = append(out.Ends, e.Ends...)
+	v.records = append(v.records, e.Records...)
+	k.Forget()
+	v.conductor.Report(i, r)
+}
+
+func (v *Virtual) stuck() error {
+	for _, k := range v.kernels {
+		if s := k.Stuck(); len(s) > 0 {
+			return fmt.Errorf("deadlock: %+v and %d more blocks", s[0], len(s)-1)
+		}
+	}
+	return nil
+}
+
+// Records returns the timeline so far, in the kernel's order.
+func (v *Virtual) Records() []emu.Record {
+	slices.SortStableFunc(v.records, emu.CompareRecords)
+	return v.records
+}
+
+// Conductor gives access to the counts of rounds, grants and frames.
+func (v *Virtual) Conductor() *window.Conductor { return v.conductor }

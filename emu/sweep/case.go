@@ -1,0 +1,113 @@
+package sweep
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/tuner"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Case is one line of the table before it is run.
+type Case struct {
+	Size   int64 // bytes, as printed
+	Count  int64 // elements, as printed
+	DType  collective.DType
+	RedOp  collective.RedOp
+	Chosen tuner.Estimate // algorithm and protocol; Time is the model's, 0 when not asked
+	// Channels in use; Payload as resolved.
+	Channels int
+	Payload  Payload
+	// Warmup iterations come before the timed ones of Run.Iterations.
+	Warmup int
+	Run    emu.Run // out of place, offset not set
+}
+
+// steadyWarmup and steadyTimed are how many iterations a steady state needs:
+// emulated time is exact, so the second iteration, which begins where the first
+// has left ranks and ports, is like every later one.
+const (
+	steadyWarmup = 1
+	steadyTimed  = 1
+)
+
+// Iterations returns how many of the iterations asked for are really run, and
+// how many of those warm up.
+func (s *Spec) iterations() (warmup, total int) {
+	warmup = min(s.Warmup, steadyWarmup)
+	return warmup, warmup + max(1, min(s.Iterations, steadyTimed))
+}
+
+// cases returns every line of the table, in order: types, then reductions,
+// then sizes.
+func cases(f *fabric.Fabric, s *Spec) ([]Case, error) {
+	comm := f.All()
+	var all []Case
+	for _, d := range s.DTypes {
+		for _, op := range s.redOps() {
+			for _, size := range s.Sizes() {
+				c, err := s.build(f, comm, size, d, op)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, c)
+			}
+		}
+	}
+	return all, nil
+}
+
+// redOps returns the reductions to run; an operation that reduces nothing runs
+// once.
+func (s *Spec) redOps() []collective.RedOp {
+	if !s.Op.Reduces() {
+		return []collective.RedOp{collective.Sum}
+	}
+	return s.RedOps
+}
+
+func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DType, op collective.RedOp) (Case, error) {
+	count, bytes := Elements(s.Op, size, d.Size(), len(comm))
+	c := Case{Size: bytes, Count: count, DType: d, RedOp: op}
+	if err := s.choose(f, len(comm), bytes, &c); err != nil {
+		return c, err
+	}
+	warmup, total := s.iterations()
+	c.Warmup = warmup
+	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: comm, Count: count, DType: d, RedOp: op,
+		Options: collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices},
+		Seed:    s.Seed, Iterations: total, Launch: s.Launch, Sync: s.Sync}
+	plan, err := collective.Build(c.Chosen.Algorithm, s.Op, f.Shape(comm), c.Run.Options)
+	if err != nil {
+		return c, err
+	}
+	c.Payload = choosePayload(s.Payload, s.Budget, plan, &c.Run)
+	return c, nil
+}
+
+// choose settles algorithm, protocol and channels. What the user named is taken
+// or refused, never replaced.
+func (s *Spec) choose(f *fabric.Fabric, ranks int, bytes int64, c *Case) error {
+	comm := tuner.Communicator{Ranks: ranks, Nodes: f.Nodes(), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
+	if s.Channels > 0 {
+		comm.Channels = s.Channels
+	}
+	allowed := func(e tuner.Estimate) bool {
+		return (s.Algorithm == Auto || e.Algorithm == s.Algorithm) && (s.AutoProtocol || e.Protocol == s.Protocol)
+	}
+	best, ok := tuner.Choose(tuner.Estimates(s.Op, comm, shaping.Bytes(bytes)), allowed)
+	if !ok {
+		if s.Algorithm == Auto {
+			return fmt.Errorf("no algorithm does %s with protocol %s", s.Op, s.Protocol)
+		}
+		best = tuner.Estimate{Algorithm: s.Algorithm, Protocol: s.Protocol} // the registry will say why not
+	}
+	c.Chosen = best
+	c.Channels = comm.Channels
+	if s.Channels == 0 {
+		c.Channels = comm.Worth(best.Algorithm, best.Protocol, bytes)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+// Package sweep turns what a user asks of bench or predict into batches of
+// runs, and outcomes into rows. Both verbs share it, so that both run the same
+// things at the same instants of the session.
+//
+//	spec.go     Spec: the question, in types
+//	sizes.go    which sizes, and how many elements each is for an operation
+//	case.go     Case: one line of the table, with everything chosen for it
+//	payload.go  how many real elements a run moves
+//	sweep.go    Sweep: the loop over cases
+//
+// What is not here: flags (internal/cli), how a row prints (internal/report),
+// who executes a batch (emu/predict, internal/coordinator). May import: emu and
+// its rooms fabric and tuner, collective, shaping.
+package sweep

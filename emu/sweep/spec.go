@@ -1,0 +1,62 @@
+package sweep
+
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Spec is what bench and predict are asked for. Names are those of
+// nccl-tests' flags.
+type Spec struct {
+	Op                 collective.Op
+	MinBytes, MaxBytes int64
+	Factor             int64 // multiplies from size to size; 0 or 1: StepBytes adds
+	StepBytes          int64
+	Iterations, Warmup int
+	Check              bool
+	RedOps             []collective.RedOp
+	DTypes             []collective.DType
+	Root               int
+	Sync               bool // -z: the host waits for each iteration
+
+	Algorithm string // a registry name, or "auto"
+	// Protocol is the wire style; AutoProtocol leaves it to the tuner.
+	Protocol     collective.Protocol
+	AutoProtocol bool
+	Channels     int // 0: as many as the size is worth
+	Slices       int // 0: the algorithm's own
+
+	Payload Payload
+	// Budget is the memory that all ranks' buffers may take together, in
+	// bytes, for auto to move everything.
+	Budget int64
+	Launch shaping.Duration // the host's issue interval
+	Seed   uint64
+}
+
+// Auto leaves the algorithm to the tuner.
+const Auto = "auto"
+
+// Payload says how many of the declared elements are real.
+type Payload uint8
+
+// The payload modes.
+const (
+	PayloadAuto   Payload = iota // full while the buffers fit the budget, else scaled
+	PayloadFull                  // every byte is moved
+	PayloadScaled                // every slice has some real elements
+	PayloadNone                  // headers only
+)
+
+var payloadNames = []string{"auto", "full", "scaled", "none"}
+
+// String returns the mode as users write it.
+func (p Payload) String() string { return payloadNames[p] }
+
+// Launch intervals: how often a host can issue an operation (measured
+// small-message floors of public nccl-tests tables).
+const (
+	LaunchPerGPU  = 8 * shaping.Microsecond  // one process for each GPU
+	LaunchPerNode = 33 * shaping.Microsecond // one process for eight GPUs, 31–35 µs
+	LaunchTorch   = 48 * shaping.Microsecond // a framework on top
+)

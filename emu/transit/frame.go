@@ -1,0 +1,65 @@
+package transit
+
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Frame is a message on its way over a path: one slice of one step.
+type Frame struct {
+	Source, Seq uint32 // of the event that sent it; kept at every hop
+	Hop         uint32
+	Conn        uint32 // global id of its connection
+	Local       int32  // what the host of both its ends knows the connection by
+	Leg         uint8  // which path of the route it is on: Inside or Wire
+	Payload     bool   // real elements travel beside it
+
+	From, To, Channel int32 // GPUs of the cluster
+	Protocol          collective.Protocol
+
+	path  *fabric.Path
+	at    int32 // position on the path; len(Ports) is the end
+	Bytes shaping.Bytes
+	Head  shaping.Time
+	Tail  shaping.Time
+	rest  shaping.Bytes // not yet booked at the port it stands at
+	start shaping.Time  // when that port began with it
+	next  int32         // the frame of the same connection behind it, at a contended port
+}
+
+// The two legs of a route.
+const (
+	Inside uint8 = iota
+	Wire
+)
+
+// Header is a frame as it passes from one participant to another, or a credit.
+// It says all that decides its time at the other end.
+type Header struct {
+	Conn        uint32
+	Source, Seq uint32
+	Hop         uint32
+	Credit      bool
+	Payload     bool // real elements travel with it, or for it
+	// Alone: here are only the elements of a frame whose time comes by way of
+	// the fabric participant.
+	Alone bool
+	At          int32        // position on the wire path of the port it reaches next
+	Head, Tail  shaping.Time // when it reaches it; a credit has only a tail
+	Bytes       shaping.Bytes
+	// From, To and Channel name the route for a participant that does not know
+	// the connection: GPUs of the cluster.
+	From, To int32
+	Channel  int32
+	Protocol collective.Protocol
+}
+
+// Key returns the key of the event that the header is at the other end.
+func (h *Header) Key() Key {
+	k := Arrive
+	if h.Credit {
+		k = Credit
+	}
+	return Key{h.Tail, Order(k, h.Source, h.Seq), h.Hop}
+}

@@ -1,0 +1,72 @@
+package transit
+
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Shared is the fabric participant: the ports that several nodes share, and
+// nothing else. Headers of frames pass through it; payload goes straight from
+// node to node.
+type Shared struct {
+	*Transit
+	fabric *fabric.Fabric
+	routes map[routeKey]*fabric.Route
+}
+
+type routeKey struct {
+	from, to, channel int32
+	protocol          collective.Protocol
+}
+
+// NewShared returns the fabric participant.
+func NewShared(f *fabric.Fabric, o Owners, record bool) *Shared {
+	return &Shared{Transit: New(f, o, o.Shared, record), fabric: f, routes: map[routeKey]*fabric.Route{}}
+}
+
+// Accept takes the header of a frame whose next port is shared.
+func (s *Shared) Accept(h Header) { s.Transit.Accept(h, &s.route(&h).Wire, -1) }
+
+func (s *Shared) route(h *Header) *fabric.Route {
+	k := routeKey{h.From, h.To, h.Channel, h.Protocol}
+	r, ok := s.routes[k]
+	if !ok {
+		made := s.fabric.Route(int(h.From), int(h.To), int(h.Channel), h.Protocol)
+		r = &made
+		s.routes[k] = r
+	}
+	return r
+}
+
+// Forward runs the fabric up to, and not including, the instant until, which
+// every frame it hands on lowers to the earliest instant at which its receiver
+// may answer. It calls emit for each such frame, with that instant, and returns
+// the lowered horizon.
+func (s *Shared) Forward(until shaping.Time, emit func(e Emission, induced shaping.Time)) shaping.Time {
+	for s.Next() < until {
+		key, i := s.Pop()
+		if s.Step(key.Kind(), i) {
+			panic("transit: a frame ends at a shared port")
+		}
+		for _, e := range s.Left {
+			induced := s.route(&e.Header).Reaction(e.Tail, e.Bytes, e.Protocol)
+			until = min(until, induced)
+			emit(e, induced)
+		}
+		s.Left = s.Left[:0]
+	}
+	return until
+}
+
+// Bound returns a lower bound on the stamp of anything the fabric may still
+// hand on: its earliest event, and the least latency behind a shared port.
+func (s *Shared) Bound() shaping.Time { return s.Next().Add(s.fabric.LeastHop()) }
+
+// TakeRecords returns the records kept since the last call.
+func (s *Shared) TakeRecords() []emu.Record {
+	r := s.Records
+	s.Records = nil
+	return r
+}

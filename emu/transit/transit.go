@@ -1,0 +1,229 @@
+package transit
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Owners says which participant owns what: each hosts some nodes, and one more
+// may own the shared ports.
+type Owners struct {
+	// Node is the participant that hosts each node.
+	Node []int
+	// Shared is the participant that owns the shared ports.
+	Shared int
+}
+
+// Port returns the participant that owns a port.
+func (o *Owners) Port(p fabric.Port) int {
+	if p.Node == fabric.Shared {
+		return o.Shared
+	}
+	return o.Node[p.Node]
+}
+
+// Transit carries frames over the ports of one participant.
+type Transit struct {
+	Queue
+	fabric *fabric.Fabric
+	owner  []int32 // port → participant
+	me     int32
+	ports  []port
+	frames []Frame
+	free   []int32
+
+	// Left collects the frames that left for another participant, in order.
+	Left []Emission
+	// Records collects the ports' records, when Record is set.
+	Records []emu.Record
+	Record  bool
+	index   uint32 // position among the records of the current event
+	lastKey Key
+}
+
+// Emission is a header on its way to another participant.
+type Emission struct {
+	To int
+	Header
+}
+
+type port struct {
+	shaping.Calendar
+	flows []flow
+}
+
+// spanFloor is the least span of a calendar. A slice holds at most 8 MiB on the
+// wire (8 steps of 512 KiB, flags included), and a port whose peer is slower
+// than the spec says must still see times, not a panic.
+const (
+	spanFloor = shaping.Millisecond
+	spanBytes = 8 * shaping.MiB
+)
+
+// New returns the transit of participant me over the ports it owns.
+func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
+	t := &Transit{fabric: f, me: int32(me), Record: record,
+		owner: make([]int32, f.Ports()), ports: make([]port, f.Ports())}
+	slowest := f.Port(0).Rate
+	for i := range t.owner {
+		slowest = min(slowest, f.Port(fabric.PortID(i)).Rate)
+	}
+	span := max(spanFloor, slowest.Time(spanBytes))
+	for i := range t.owner {
+		p := f.Port(fabric.PortID(i))
+		t.owner[i] = int32(o.Port(p))
+		if t.owner[i] != t.me {
+			continue
+		}
+		t.ports[i].Calendar = shaping.NewCalendar(p.Rate, span)
+		if record {
+			t.ports[i].Trace()
+		}
+	}
+	return t
+}
+
+// Use returns the bytes a port has carried and for how long it was busy.
+func (t *Transit) Use(id fabric.PortID) (shaping.Bytes, shaping.Duration) {
+	return t.ports[id].Booked()
+}
+
+// Owns reports whether this participant owns the port.
+func (t *Transit) Owns(id fabric.PortID) bool { return t.owner[id] == t.me }
+
+// Frame returns a frame by the number that events carry.
+func (t *Transit) Frame(i int32) *Frame { return &t.frames[i] }
+
+// Release gives back a frame that has arrived.
+func (t *Transit) Release(i int32) { t.free = append(t.free, i) }
+
+func (t *Transit) admit(f Frame) int32 {
+	if n := len(t.free); n > 0 {
+		i := t.free[n-1]
+		t.free = t.free[:n-1]
+		t.frames[i] = f
+		return i
+	}
+	t.frames = append(t.frames, f)
+	return int32(len(t.frames) - 1)
+}
+
+// Inject books frame f, whose bytes become available at the source from head h
+// to tail u, on the ports up to the source's egress, and sends it on its way.
+// It returns the end of the egress booking: a connection may inject again then.
+func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.Time {
+	f.path = path
+	f.Head, f.Tail = h, u
+	now := t.Now()
+	for f.at = 0; int(f.at) < path.Inject; f.at++ {
+		p := &t.ports[path.Ports[f.at]]
+		k := p.Book(now, f.Head, f.Tail, f.Bytes)
+		t.note(&f, p, f.Bytes)
+		head := p.Head(k.Start, k.End, f.Head, f.Tail, f.Bytes)
+		lat := path.Latency[f.at]
+		if int(f.at) == path.Inject-1 {
+			f.Head, f.Tail = head.Add(lat), k.End.Add(lat)
+			f.at++
+			t.forward(t.admit(f))
+			return k.End
+		}
+		f.Head, f.Tail = head.Add(lat), k.End.Add(lat)
+	}
+	panic("transit: a path without an egress")
+}
+
+// forward schedules the arrival of a frame at its next port, here or at the
+// participant that owns it.
+func (t *Transit) forward(i int32) {
+	f := &t.frames[i]
+	if int(f.at) < len(f.path.Ports) {
+		if to := t.owner[f.path.Ports[f.at]]; to != t.me {
+			t.Left = append(t.Left, Emission{int(to), f.header()})
+			t.Release(i)
+			return
+		}
+	}
+	t.Push(Key{f.Tail, Order(Arrive, f.Source, f.Seq), f.Hop}, i)
+}
+
+// Accept takes a frame that another participant handed on.
+func (t *Transit) Accept(h Header, path *fabric.Path, local int32) {
+	i := t.admit(Frame{Source: h.Source, Seq: h.Seq, Hop: h.Hop, Conn: h.Conn, Local: local, Leg: Wire, Payload: h.Payload,
+		From: h.From, To: h.To, Channel: h.Channel, Protocol: h.Protocol,
+		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail})
+	t.Push(h.Key(), i)
+}
+
+func (f *Frame) header() Header {
+	return Header{Conn: f.Conn, Source: f.Source, Seq: f.Seq, Hop: f.Hop, Payload: f.Payload, At: f.at,
+		Head: f.Head, Tail: f.Tail, Bytes: f.Bytes, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
+}
+
+// Step carries frame i on from an Arrive or Leave event. It reports whether the
+// frame has reached the end of its path, now.
+func (t *Transit) Step(k Kind, i int32) (arrived bool) {
+	if k == Leave {
+		return t.resume(i)
+	}
+	return t.reach(i)
+}
+
+// depart takes a frame that leaves its port at instant e, which is now, on to
+// the next port or the end of its path.
+func (t *Transit) depart(i int32, e shaping.Time) (arrived bool) {
+	f := &t.frames[i]
+	if e != t.Now() {
+		panic(fmt.Sprintf("transit: frame departs at %d ps, now is %d ps", int64(e), int64(t.Now())))
+	}
+	p := &t.ports[f.path.Ports[f.at]]
+	head := p.Head(f.start, e, f.Head, f.Tail, f.Bytes)
+	lat := f.path.Latency[f.at]
+	f.Head, f.Tail = head.Add(lat), e.Add(lat)
+	f.at++
+	f.Hop++
+	if lat > 0 {
+		t.forward(i)
+		return false
+	}
+	if int(f.at) == len(f.path.Ports) {
+		return true
+	}
+	if t.owner[f.path.Ports[f.at]] != t.me {
+		panic("transit: no latency between two participants")
+	}
+	return t.reach(i)
+}
+
+// note records what a port carried of a frame: one record a piece.
+func (t *Transit) note(f *Frame, p *port, b shaping.Bytes) {
+	if !t.Record || b == 0 {
+		return
+	}
+	pieces := p.Pieces()
+	var done shaping.Bytes
+	var busy shaping.Duration
+	for n, piece := range pieces {
+		d := piece.End.Sub(piece.Start)
+		busy += d
+		part := b - done
+		if n < len(pieces)-1 {
+			part = min(part, p.Rate().Carries(busy)-done)
+		}
+		done += part
+		t.Log(emu.Record{Start: piece.Start, Duration: d, Rank: f.From, Peer: f.To, Channel: f.Channel,
+			Run: -1, Block: -1, Step: -1, Kind: emu.Carry, Port: f.path.Ports[f.at], Bytes: part})
+	}
+}
+
+// Log adds a record of the current event.
+func (t *Transit) Log(r emu.Record) {
+	if k := t.Current(); k != t.lastKey {
+		t.lastKey, t.index = k, 0
+	}
+	r.At, r.Ord, r.Hop, r.Index = t.lastKey.At, t.lastKey.Ord, t.lastKey.Hop, t.index
+	t.index++
+	t.Records = append(t.Records, r)
+}

@@ -1,0 +1,198 @@
+package window
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Conductor turns reports into grants. It is a state machine: Report for every
+// participant granted, then Round, and so on until a round grants nobody.
+type Conductor struct {
+	parts  []part
+	shared *transit.Shared // nil when nothing can be contended
+
+	// Limit, when above zero, is the longest window granted. It bounds what
+	// participants hold back until a window is over, and changes no time.
+	Limit shaping.Duration
+
+	// Rounds and Grants count what the virtual clock costs, Frames what
+	// crossed between participants, credits included.
+	Rounds, Grants uint64
+
+	horizon shaping.Time
+}
+
+// Horizon returns the horizon of the last round. When its reports are in, every
+// event before it has been handled.
+func (c *Conductor) Horizon() shaping.Time { return c.horizon }
+
+type part struct {
+	Report
+	waiting bool // granted, and not reported yet
+	// What is in flight to this participant, sent since it was granted last.
+	stamp, induced shaping.Time
+	granted        shaping.Time
+	expect         []uint64 // frames from each participant
+	frames         []transit.Header
+}
+
+// New returns the conductor of n participants. Every one has to report before
+// the first round. The fabric participant is shared, or nil.
+func New(n int, shared *transit.Shared) *Conductor {
+	c := &Conductor{parts: make([]part, n), shared: shared}
+	for i := range c.parts {
+		c.parts[i] = part{waiting: true, stamp: shaping.Never, induced: shaping.Never, expect: make([]uint64, n)}
+	}
+	return c
+}
+
+// Await makes every participant owe a report and forgets horizons: a batch has
+// begun, all of which lies after everything before it.
+func (c *Conductor) Await() {
+	for i := range c.parts {
+		c.parts[i].waiting, c.parts[i].granted = true, 0
+	}
+}
+
+// Report takes the report of a participant that owes one.
+func (c *Conductor) Report(from int, r Report) {
+	p := &c.parts[from]
+	if !p.waiting {
+		panic(fmt.Sprintf("window: participant %d reports without a grant", from))
+	}
+	p.waiting = false
+	p.Report = r
+	// It has promised, and asserts, to send nothing before its horizon. The
+	// bound it reckons from where it stands may be weaker than that.
+	p.Out = max(p.Out, p.granted)
+	for _, s := range r.Sent {
+		to := &c.parts[s.To]
+		to.expect[from] = s.Count
+		to.lower(s.Stamp, s.Induced)
+	}
+	for _, h := range r.Shared {
+		c.shared.Accept(h)
+	}
+}
+
+func (p *part) lower(stamp, induced shaping.Time) {
+	p.stamp = min(p.stamp, stamp)
+	p.induced = min(p.induced, induced)
+}
+
+// Waiting reports whether some participant owes a report.
+func (c *Conductor) Waiting() bool {
+	for i := range c.parts {
+		if c.parts[i].waiting {
+			return true
+		}
+	}
+	return false
+}
+
+// Round runs the fabric, then grants a window to every participant that has
+// something before the horizon. No grants: nothing is pending anywhere.
+func (c *Conductor) Round() []Grant {
+	horizon, next := shaping.Never, shaping.Never
+	for i := range c.parts {
+		p := &c.parts[i]
+		if p.waiting {
+			panic(fmt.Sprintf("window: a round while participant %d owes a report", i))
+		}
+		horizon, next = min(horizon, p.Out, p.induced), min(next, p.Next, p.stamp)
+	}
+	if c.shared != nil {
+		horizon = c.shared.Forward(horizon, c.handOn)
+		horizon = min(horizon, c.shared.Bound())
+	}
+	if c.Limit > 0 && next != shaping.Never {
+		horizon = min(horizon, next.Add(c.Limit))
+	}
+	c.horizon = horizon
+	var grants []Grant
+	for i := range c.parts {
+		if p := &c.parts[i]; min(p.Next, p.stamp) < horizon {
+			grants = append(grants, p.grant(i, horizon))
+		}
+	}
+	if len(grants) > 0 {
+		c.Rounds++
+		c.Grants += uint64(len(grants))
+	}
+	return grants
+}
+
+// handOn keeps a frame from the fabric for its receiver's next grant.
+func (c *Conductor) handOn(e transit.Emission, induced shaping.Time) {
+	p := &c.parts[e.To]
+	if e.Tail < p.granted {
+		panic(fmt.Sprintf("window: the fabric hands on a frame stamped %d ps before the horizon %d ps", int64(e.Tail), int64(p.granted)))
+	}
+	p.frames = append(p.frames, e.Header)
+	p.lower(e.Tail, induced)
+}
+
+func (p *part) grant(i int, until shaping.Time) Grant {
+	g := Grant{To: i, Until: until, Shared: p.frames}
+	for from, n := range p.expect {
+		if n > 0 {
+			g.Expect = append(g.Expect, Expect{from, n})
+		}
+	}
+	p.frames = nil
+	p.stamp, p.induced = shaping.Never, shaping.Never
+	p.granted = until
+	p.waiting = true
+	return g
+}
+
+// Now returns the instant of the latest event handled anywhere.
+func (c *Conductor) Now() shaping.Time {
+	now := shaping.Time(0)
+	for i := range c.parts {
+		now = max(now, c.parts[i].Now)
+	}
+	if c.shared != nil {
+		now = max(now, c.shared.Now())
+	}
+	return now
+}
+
+// Events returns the number of events handled, the fabric's included.
+func (c *Conductor) Events() uint64 {
+	var n uint64
+	for i := range c.parts {
+		n += c.parts[i].Events
+	}
+	if c.shared != nil {
+		n += c.shared.Popped()
+	}
+	return n
+}
+
+// Frames returns the number of frames and credits that crossed between
+// participants, those through the fabric left out.
+func (c *Conductor) Frames() uint64 {
+	var n uint64
+	for i := range c.parts {
+		for _, e := range c.parts[i].expect {
+			n += e
+		}
+	}
+	return n
+}
+
+// Due reports whether a participant owes a report.
+func (c *Conductor) Due(i int) bool { return c.parts[i].waiting }
+
+// Owes returns the first participant that owes a report, or 0.
+func (c *Conductor) Owes() int {
+	for i := range c.parts {
+		if c.parts[i].waiting {
+			return i
+		}
+	}
+	return 0
+}
