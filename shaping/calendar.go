@@ -102,10 +102,8 @@ func (c *Calendar) Book(now, h, u Time, b Bytes) Booking {
 // port of its path: not before the port began with it, and not so early that
 // the next port could give it time which had passed before its bytes came. The
 // transfer had its head at h and its tail at u, began at start and left at end.
+// Zero bytes pass their head on as it came, unless they had to wait for a turn.
 func (c *Calendar) Head(start, end, h, u Time, b Bytes) Time {
-	if b == 0 {
-		return h
-	}
 	return max(start, end.Add(-max(c.need(b), u.Sub(h))))
 }
 

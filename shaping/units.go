@@ -32,7 +32,7 @@ func (t Time) Add(d Duration) Time {
 		return Never
 	}
 	s := t + Time(d)
-	if d >= 0 && s < t {
+	if (d >= 0) != (s >= t) {
 		panic(fmt.Sprintf("shaping: instant overflow: %d ps + %d ps", int64(t), int64(d)))
 	}
 	return s
