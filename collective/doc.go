@@ -3,14 +3,15 @@
 //
 //	op.go        Op, Protocol: what, and in which wire style
 //	dtype.go     DType, RedOp: element types and reductions
-//	arith.go     the reduction kernels over raw elements
-//	data.go      test data: what each rank puts in, and what must come out
+//	arith*.go    Combine: the reduction kernels over raw elements
+//	data*.go     test data: what each rank puts in, and what must come out
 //	shape.go     Shape: ranks on nodes on rails, all an algorithm may know of a cluster
 //	plan.go      Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
 //	registry.go  the table of algorithms
 //	ring.go, tree.go …  one algorithm each
-//	check.go     Check: proves a plan without running it
+//	check*.go    Check: proves a plan without running it
+//	print.go     Print: a plan to be read
 //
 // What is not here: time. A plan knows no rate, no latency and no message
 // size; emu/kernel executes it, emu/fabric says what is between two ranks.

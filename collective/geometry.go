@@ -43,10 +43,12 @@ func (p *Plan) Size(count, elemSize int64) Geometry {
 }
 
 // pipelined halves the chunk, down to 32 KiB, until each channel has at least
-// 8 chunks for every step of the chain, as NCCL does for trees (2.30
-// src/enqueue.cc).
+// 4 chunks for every step of the chain. NCCL does the like for most of its
+// trees, with thresholds of its own for each (2.30 src/enqueue.cc); ours is
+// where neither a long pipeline nor many small slots cost the most, at 2 to 16
+// nodes.
 func (p *Plan) pipelined(count, elemSize, chunk int64) int64 {
-	for chunk*elemSize > 32<<10 && count < chunk*int64(p.Chunks)*8*int64(p.Depth) {
+	for chunk*elemSize > 32<<10 && count < chunk*int64(p.Chunks)*4*int64(p.Depth) {
 		chunk /= 2
 	}
 	return max(chunk, 1)

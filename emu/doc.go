@@ -2,8 +2,9 @@
 // speaks in:
 //
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
-//	load.go     reading and validating cluster files
-//	run.go      Run: one execution of one plan at one size; Session
+//	load*.go    reading, validating and printing cluster files
+//	run.go      Run: one execution of one plan at one size; Batch: runs in flight together
+//	outcome.go  Outcome: when ranks ended, and the steady-state period of an iteration
 //	record.go   Record: one line of a timeline
 //
 // Its rooms hold the machinery, all of it pure:
@@ -14,8 +15,13 @@
 //	kernel/    the node kernel: executes plans in emulated time
 //	payload/   real elements: what the kernel's moves do to a rank's buffers
 //	window/    the virtual clock's arithmetic: horizons, grants, frames in flight
-//	timeline/  records as text, merged in the kernel's order
+//	wiring/    ids of blocks and connections, and how their ends are joined
+//	timeline/  records as text
 //	predict/   one kernel, the whole cluster, to the end
+//	tuner/     NCCL's published cost model: which algorithm, protocol, channels
+//	sweep/     from what a user asks of bench or predict to batches, and rows
+//	suggest/   did you mean
+//	simtest/   random clusters: predict against virtual (test support)
 //
 // May import: collective, shaping. Imported by: everything above the purity
 // line. No goroutine, clock, socket or log down here.

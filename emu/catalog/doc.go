@@ -12,6 +12,7 @@
 //	[hw]     vendor and community figures, stas00/ml-engineering network/README.md (2026-08)
 //	[nccl]   NVIDIA/nccl v2.30.7, src/graph/tuning.cc and topo.h
 //	[ib]     ib_write_bw and ib_write_lat over 256 NIC pairs, rouge3877/ns3-msccl-data
+//	[pod]    NVIDIA DGX SuperPOD reference architecture, B200, scalable infrastructure
 //	[cal]    calibrated by us so that plateaus and small-message times of public
 //	         nccl-tests tables come out; one value for all sizes
 //	[assumed] no source found

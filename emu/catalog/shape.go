@@ -18,7 +18,7 @@ var shapes = []Shape{{
 	Name:  "rail-optimized",
 	Short: "rail",
 	About: "NIC i of every server of a unit meets at leaf i; spines join the units",
-	Tiers: 3,
+	Tiers: 3, // leaf, spine and, from 512 servers on, core [pod]
 }}
 
 // Shapes returns every fabric shape in listing order.

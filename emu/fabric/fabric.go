@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -79,12 +80,10 @@ func New(c emu.Cluster) (*Fabric, error) {
 	if c.Nodes() == 0 {
 		return nil, errors.New("cluster: no nodes; declare at least one group with count 1 or more")
 	}
-	if err := f.addNodes(); err != nil {
+	if err := errors.Join(f.addNodes(), f.resolveFabric()); err != nil {
 		return nil, err
 	}
-	if err := f.joinNodes(); err != nil {
-		return nil, err
-	}
+	f.joinNodes()
 	f.smBase = PortID(len(f.ports))
 	f.answer = f.leastAnswer()
 	return f, nil
@@ -111,6 +110,9 @@ func (f *Fabric) addNodes() error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("nodes[%d].%w", u, err))
 			continue
+		}
+		if g.Count < 1 {
+			errs = append(errs, fmt.Errorf("nodes[%d].count %d: must be at least 1", u, g.Count))
 		}
 		gpus, nics := g.GPUs, g.NICs
 		if gpus == 0 {
@@ -151,10 +153,7 @@ func (f *Fabric) addNode(n node) {
 }
 
 // joinNodes adds the NICs, whose rate is the fabric's, and the uplinks.
-func (f *Fabric) joinNodes() error {
-	if err := f.resolveFabric(); err != nil {
-		return err
-	}
+func (f *Fabric) joinNodes() {
 	rate := f.link.Wire.Permille(f.link.Usable)
 	ports := f.ports
 	f.ports = nil
@@ -172,7 +171,6 @@ func (f *Fabric) joinNodes() error {
 		}
 	}
 	f.addUplinks(rate)
-	return nil
 }
 
 // addUplinks adds what can be contended: for each unit and rail one port up to
@@ -194,27 +192,38 @@ func (f *Fabric) addUplinks(nic shaping.Rate) {
 	}
 }
 
+// resolveFabric fills in what the first system ships with, and reports all that
+// is wrong with the fabric. With unknown systems there may be no node to ask.
 func (f *Fabric) resolveFabric() error {
-	c := &f.Cluster
-	sys := f.nodes[0].system
-	if c.Fabric.Kind == "" {
-		c.Fabric.Kind = sys.Fabric
+	c := &f.Cluster.Fabric
+	if len(f.nodes) > 0 {
+		sys := f.nodes[0].system
+		c.Kind, c.Link = cmp.Or(c.Kind, sys.Fabric), cmp.Or(c.Link, sys.Link)
 	}
-	if c.Fabric.Link == "" {
-		c.Fabric.Link = sys.Link
+	var errs []error
+	if c.Oversubscription < 0 {
+		errs = append(errs, fmt.Errorf("fabric.oversubscription %d: must be 1 or more", c.Oversubscription))
 	}
-	if c.Fabric.Oversubscription < 0 {
-		return fmt.Errorf("fabric.oversubscription %d: must be 1 or more", c.Fabric.Oversubscription)
+	c.Oversubscription = max(c.Oversubscription, 1)
+	var shape catalog.Shape
+	var err error
+	if c.Kind != "" {
+		shape, err = catalog.LookupShape(c.Kind)
+		errs = append(errs, err)
+		c.Kind = shape.Name
 	}
-	c.Fabric.Oversubscription = max(c.Fabric.Oversubscription, 1)
-	shape, err := catalog.LookupShape(c.Fabric.Kind)
-	if err != nil {
+	if c.Link != "" {
+		f.link, err = catalog.LookupLink(c.Link)
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil || len(f.nodes) == 0 {
 		return err
 	}
-	c.Fabric.Kind = shape.Name
-	if f.link, err = catalog.LookupLink(c.Fabric.Link); err != nil {
-		return err
-	}
+	return f.checkPorts(shape)
+}
+
+// checkPorts reports more NICs than the fabric's switches can join.
+func (f *Fabric) checkPorts(shape catalog.Shape) error {
 	nics := 0
 	for _, n := range f.nodes {
 		nics += n.nics

@@ -63,8 +63,12 @@ func (b *block) count() uint32 {
 	return b.seq
 }
 
+// enter changes the state. A block often knows that it will have to wait before
+// it is through with its slice; what it waits counts from then on.
 func (b *block) enter(s state, now shaping.Time) {
-	b.spent[b.state] += now.Sub(b.since)
+	if from := max(b.since, b.until); now > from {
+		b.spent[b.state] += now.Sub(from)
+	}
 	b.state, b.since = s, now
 }
 
@@ -213,6 +217,7 @@ func (k *Kernel) execute(b *block) {
 	for m := sendMask(s); m != 0; m &= m - 1 {
 		b.until = max(b.until, k.send(b, b.sends[bits.TrailingZeros8(m)], data, payload, start, end))
 	}
+	b.spent[busy] += b.until.Sub(now)
 	if payload {
 		k.effects.Moves = append(k.effects.Moves, Move{b.run, b.wired, b.step, b.loop, b.slice})
 	}

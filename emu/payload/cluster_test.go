@@ -26,13 +26,24 @@ type host struct {
 // newCluster spreads the ranks evenly over machines, in order.
 func newCluster(t testing.TB, run emu.Run, p *collective.Plan, g collective.Geometry, machines int) *cluster {
 	t.Helper()
+	return following(t, nil, run, p, g, machines)
+}
+
+// following is newCluster for a run whose machines may take over inputs of an
+// earlier one.
+func following(t testing.TB, earlier *cluster, run emu.Run, p *collective.Plan, g collective.Geometry, machines int) *cluster {
+	t.Helper()
 	c := &cluster{}
 	for k := range machines {
 		w, err := wiring.Lay(p, 0, func(rank int) bool { return rank*machines/p.Ranks == k })
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &host{Machine: New(run, w, g), at: make([]Move, len(w.Blocks))}
+		var from *Machine
+		if earlier != nil && earlier.hosts[k].Lends(&run, w, g) {
+			from = earlier.hosts[k].Machine
+		}
+		h := &host{Machine: New(run, w, g, from), at: make([]Move, len(w.Blocks))}
 		for i := range h.at {
 			h.at[i].Block = int32(i)
 		}

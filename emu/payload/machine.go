@@ -43,7 +43,10 @@ type memory struct {
 // In place, buffers overlap as nccl-tests lays them out: where input and output
 // have as many parts they are the same; else the smaller is the rank's own part
 // of the larger, in a gather or scatter on the root alone.
-func New(run emu.Run, w *wiring.Wiring, geometry collective.Geometry) *Machine {
+//
+// A machine of an earlier run that Lends its inputs gives them up: nothing need
+// be allocated or filled again. nil: there is none.
+func New(run emu.Run, w *wiring.Wiring, geometry collective.Geometry, earlier *Machine) *Machine {
 	m := &Machine{
 		run: run, wiring: w, geo: geometry, size: run.DType.Size(),
 		owner: make([]int, len(w.Blocks)), fifos: make([]fifo, len(w.Conns)),
@@ -52,7 +55,7 @@ func New(run emu.Run, w *wiring.Wiring, geometry collective.Geometry) *Machine {
 	for r := range w.Plan.Ranks {
 		if _, hosted := w.RankBlocks(r); hosted {
 			at[r] = len(m.ranks)
-			m.ranks = append(m.ranks, m.allocate(r))
+			m.ranks = append(m.ranks, m.allocate(r, earlier.lend(r)))
 		}
 	}
 	for i := range w.Blocks {
@@ -61,12 +64,18 @@ func New(run emu.Run, w *wiring.Wiring, geometry collective.Geometry) *Machine {
 	return m
 }
 
-func (m *Machine) allocate(rank int) memory {
+// allocate returns a rank's buffers. Outputs never come from an earlier run:
+// what that left there could pass for a result.
+func (m *Machine) allocate(rank int, lent []byte) memory {
 	part := m.geo.Count * m.size
 	in, out := m.run.Op.Parts(m.wiring.Plan.Ranks)
 	own := int64(rank) * part
 	var input, output []byte
 	switch {
+	case lent != nil && !m.overlap(rank):
+		input, output = lent, make([]byte, int64(out)*part)
+	case lent != nil && in == out:
+		input, output = lent, lent
 	case !m.overlap(rank):
 		input, output = make([]byte, int64(in)*part), make([]byte, int64(out)*part)
 	case in < out:
@@ -79,11 +88,59 @@ func (m *Machine) allocate(rank int) memory {
 		input = make([]byte, int64(in)*part)
 		output = input
 	}
-	collective.Fill(input, m.run.DType, m.run.RedOp, m.run.Seed, rank, 0)
+	if len(lent) == 0 || &input[0] != &lent[0] {
+		collective.Fill(input, m.run.DType, m.run.RedOp, m.run.Seed, rank, 0)
+	}
 	return memory{rank, [3][]byte{
 		collective.Input: input, collective.Output: output,
 		collective.Scratch: make([]byte, m.scratchParts()*part),
 	}}
+}
+
+// Lends reports whether the machine's inputs are just what another run of the
+// same ranks begins with: the same data, which this run has left as they were.
+func (m *Machine) Lends(run *emu.Run, w *wiring.Wiring, geometry collective.Geometry) bool {
+	if m == nil || m.run.InPlace || m.writesInput() {
+		return false
+	}
+	in, _ := m.run.Op.Parts(m.wiring.Plan.Ranks)
+	need, _ := run.Op.Parts(w.Plan.Ranks)
+	if in != need || m.geo.Count != geometry.Count || m.run.DType != run.DType || m.run.RedOp != run.RedOp || m.run.Seed != run.Seed {
+		return false
+	}
+	for i := range m.ranks {
+		if _, hosted := w.RankBlocks(m.ranks[i].rank); !hosted {
+			return false
+		}
+	}
+	return w.Plan.Ranks == m.wiring.Plan.Ranks
+}
+
+// writesInput reports whether some step of the plan writes to an input buffer.
+func (m *Machine) writesInput() bool {
+	for i := range m.wiring.Blocks {
+		for j := range m.wiring.Blocks[i].Steps {
+			if s := &m.wiring.Blocks[i].Steps[j]; s.Kind.WritesDst() && s.Dst.Buffer == collective.Input {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lend gives up a rank's input. nil: there is none.
+func (m *Machine) lend(rank int) []byte {
+	if m == nil {
+		return nil
+	}
+	for i := range m.ranks {
+		if m.ranks[i].rank == rank {
+			input := m.ranks[i].buffers[collective.Input]
+			m.ranks[i] = memory{rank: rank}
+			return input
+		}
+	}
+	return nil
 }
 
 func (m *Machine) overlap(rank int) bool {

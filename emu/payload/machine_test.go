@@ -197,7 +197,7 @@ func TestBugsPanic(t *testing.T) {
 					t.Errorf("\n got %s\nwant %s", got, c.want)
 				}
 			}()
-			c.do(New(run, w, geometry(p, 3, 1, 1)))
+			c.do(New(run, w, geometry(p, 3, 1, 1), nil))
 		}()
 	}
 }

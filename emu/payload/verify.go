@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -64,9 +65,14 @@ func (m *Machine) verify(ranks []memory) []Verdict {
 	for first := int64(0); first < elems; first += chunkElems {
 		want = want[:min(elems-first, chunkElems)*m.size]
 		collective.Expect(want, m.run.Op, m.run.DType, m.run.RedOp, m.run.Seed, n, like, root, m.geo.Count, first)
+		at := first * m.size
+		right := digest(want, uint64(at)/8)
 		for i := range ranks {
-			at := first * m.size
 			got := ranks[i].buffers[collective.Output][at:][:len(want)]
+			if bytes.Equal(got, want) {
+				verdicts[i].Digest += right // the same bytes have the same digest
+				continue
+			}
 			verdicts[i].Wrong += collective.CountWrong(got, want, m.run.DType)
 			verdicts[i].Digest += digest(got, uint64(at)/8)
 		}

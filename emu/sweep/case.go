@@ -44,10 +44,14 @@ func (s *Spec) iterations() (warmup, total int) {
 // then sizes.
 func cases(f *fabric.Fabric, s *Spec) ([]Case, error) {
 	comm := f.All()
+	sizes, err := s.Sizes()
+	if err != nil {
+		return nil, err
+	}
 	var all []Case
 	for _, d := range s.DTypes {
 		for _, op := range s.redOps() {
-			for _, size := range s.Sizes() {
+			for _, size := range sizes {
 				c, err := s.build(f, comm, size, d, op)
 				if err != nil {
 					return nil, err
@@ -69,7 +73,7 @@ func (s *Spec) redOps() []collective.RedOp {
 }
 
 func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DType, op collective.RedOp) (Case, error) {
-	count, bytes := Elements(s.Op, size, d.Size(), len(comm))
+	count, bytes := Message(s.Op, size, d.Size(), len(comm))
 	c := Case{Size: bytes, Count: count, DType: d, RedOp: op}
 	if err := s.choose(f, len(comm), bytes, &c); err != nil {
 		return c, err

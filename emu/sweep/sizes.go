@@ -6,44 +6,74 @@ import (
 	"github.com/railyard/railyard/collective"
 )
 
-// Sizes returns the sizes of the sweep in bytes, smallest first.
-func (s *Spec) Sizes() []int64 {
+// MaxSizes is how many sizes a sweep may visit. The table of a longer one is
+// of no use to anybody, and comes from a step left at one byte.
+const MaxSizes = 10_000
+
+// Sizes returns the sizes in bytes from least to most: each factor times the
+// one before it, or, when factor is below 2, step bytes more.
+func Sizes(least, most, factor, step int64) ([]int64, error) {
 	var sizes []int64
-	for b := s.MinBytes; b <= s.MaxBytes; {
-		sizes = append(sizes, b)
-		next := b + s.StepBytes
-		if s.Factor > 1 {
-			next = b * s.Factor
+	for size := least; size <= most; {
+		if len(sizes) == MaxSizes {
+			return nil, fmt.Errorf("from %d to %d are more than %d sizes; take a larger step", least, most, MaxSizes)
 		}
-		if next <= b {
-			break // a step of nothing, zero bytes times a factor, or int64's end
+		sizes = append(sizes, size)
+		next := size + step
+		if factor > 1 {
+			next = size * factor
+			if size > most/factor {
+				break // also where the product would overflow
+			}
 		}
-		b = next
+		if next <= size {
+			break
+		}
+		size = next
 	}
-	return sizes
+	return sizes, nil
 }
 
-// Elements returns, for a size of the sweep, the number of elements that one
-// part of the buffers has, and the size and count that nccl-tests prints: the
-// larger buffer, and the elements of one part. Where buffers have a part for
-// each rank nccl-tests rounds the part down to 16 bytes.
-func Elements(op collective.Op, size, elem int64, ranks int) (count, bytes int64) {
-	in, out := op.Parts(ranks)
-	parts := int64(max(in, out))
-	count = size / elem / parts
-	if parts > 1 {
-		count = count / (16 / elem) * (16 / elem)
+// align is what a rank's share of a buffer is rounded down to, in bytes, so
+// that every share begins aligned.
+const align = 16
+
+// Message returns what nccl-tests makes of a size given with -b or -e: the
+// elements of its column "count", which are those of one part of the buffers
+// (collective.Op.Parts), and the bytes of its column "size", which are those of
+// the larger buffer. Where buffers fall into a part a rank, parts are rounded
+// down to 16 bytes, so small sizes on many ranks become 0.
+func Message(op collective.Op, bytes, elemSize int64, n int) (count, size int64) {
+	count = bytes / elemSize
+	in, out := op.Parts(n)
+	if parted(op) {
+		count /= int64(n)
+		count -= count % (align / elemSize)
 	}
-	return count, count * parts * elem
+	return count, count * int64(max(in, out)) * elemSize
 }
 
-// checkSizes reports a size that is not a whole number of elements.
+// parted reports whether a buffer of the operation has a part for each rank.
+// On one rank Parts alone can't tell.
+func parted(op collective.Op) bool {
+	in, out := op.Parts(2)
+	return max(in, out) > 1
+}
+
+// Sizes returns the sizes of the sweep in bytes, smallest first.
+func (s *Spec) Sizes() ([]int64, error) { return Sizes(s.MinBytes, s.MaxBytes, s.Factor, s.StepBytes) }
+
+// checkSizes reports sizes that cannot be run.
 func (s *Spec) checkSizes() error {
-	if s.MinBytes > s.MaxBytes {
-		return fmt.Errorf("-b %d: larger than -e %d", s.MinBytes, s.MaxBytes)
+	if s.MinBytes < 0 || s.MinBytes > s.MaxBytes {
+		return fmt.Errorf("-b %d: must be from 0 to -e %d", s.MinBytes, s.MaxBytes)
+	}
+	sizes, err := s.Sizes()
+	if err != nil {
+		return err
 	}
 	for _, d := range s.DTypes {
-		for _, b := range s.Sizes() {
+		for _, b := range sizes {
 			if b%d.Size() != 0 {
 				return fmt.Errorf("size %d: not a multiple of %s's %d bytes; choose -b, -e, -f or -i so that every size is", b, d, d.Size())
 			}

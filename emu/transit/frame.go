@@ -44,10 +44,10 @@ type Header struct {
 	Payload     bool // real elements travel with it, or for it
 	// Alone: here are only the elements of a frame whose time comes by way of
 	// the fabric participant.
-	Alone bool
-	At          int32        // position on the wire path of the port it reaches next
-	Head, Tail  shaping.Time // when it reaches it; a credit has only a tail
-	Bytes       shaping.Bytes
+	Alone      bool
+	At         int32        // position on the wire path of the port it reaches next
+	Head, Tail shaping.Time // when it reaches it; a credit has only a tail
+	Bytes      shaping.Bytes
 	// From, To and Channel name the route for a participant that does not know
 	// the connection: GPUs of the cluster.
 	From, To int32

@@ -1,6 +1,8 @@
 package transit
 
 import (
+	"fmt"
+
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
@@ -24,6 +26,24 @@ type routeKey struct {
 // NewShared returns the fabric participant.
 func NewShared(f *fabric.Fabric, o Owners, record bool) *Shared {
 	return &Shared{Transit: New(f, o, o.Shared, record), fabric: f, routes: map[routeKey]*fabric.Route{}}
+}
+
+// Check reports why a header cannot be accepted: it is on no way through a
+// shared port, or its instant has passed. A node may be of another build, or
+// hostile; Accept takes its word.
+func (s *Shared) Check(h *Header) error {
+	if gpus := int32(s.fabric.GPUs()); h.From < 0 || h.From >= gpus || h.To < 0 || h.To >= gpus {
+		return fmt.Errorf("a frame from GPU %d to GPU %d; there are %d", h.From, h.To, gpus)
+	}
+	if h.Credit || h.Alone || h.Head > h.Tail || h.Tail < s.Now() || h.Bytes < 0 || h.Bytes > MaxFrame || h.Channel < 0 {
+		return fmt.Errorf("a frame of %d bytes on connection %d stamped %d to %d ps, when it is %d ps",
+			h.Bytes, h.Conn, int64(h.Head), int64(h.Tail), int64(s.Now()))
+	}
+	ports := s.route(h).Wire.Ports
+	if h.At < 0 || int(h.At) >= len(ports) || !s.Owns(ports[h.At]) {
+		return fmt.Errorf("a frame on connection %d for port %d of its way, which is not shared", h.Conn, h.At)
+	}
+	return nil
 }
 
 // Accept takes the header of a frame whose next port is shared.

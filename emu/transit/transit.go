@@ -55,12 +55,16 @@ type port struct {
 	flows []flow
 }
 
+// MaxFrame is the most bytes a frame may have on the wire: more than a slice
+// ever has, which is at most 8 steps of 512 KiB, flags included.
+const MaxFrame = 8 * shaping.MiB
+
 // spanFloor is the least span of a calendar. A slice holds at most 8 MiB on the
 // wire (8 steps of 512 KiB, flags included), and a port whose peer is slower
 // than the spec says must still see times, not a panic.
 const (
 	spanFloor = shaping.Millisecond
-	spanBytes = 8 * shaping.MiB
+	spanBytes = MaxFrame
 )
 
 // New returns the transit of participant me over the ports it owns.

@@ -17,8 +17,7 @@ type Conductor struct {
 	// participants hold back until a window is over, and changes no time.
 	Limit shaping.Duration
 
-	// Rounds and Grants count what the virtual clock costs, Frames what
-	// crossed between participants, credits included.
+	// Rounds and Grants count what the virtual clock costs.
 	Rounds, Grants uint64
 
 	horizon shaping.Time
@@ -117,11 +116,29 @@ func (c *Conductor) Round() []Grant {
 			grants = append(grants, p.grant(i, horizon))
 		}
 	}
-	if len(grants) > 0 {
-		c.Rounds++
-		c.Grants += uint64(len(grants))
+	if len(grants) == 0 {
+		c.assertOver()
+		return nil
 	}
+	c.Rounds++
+	c.Grants += uint64(len(grants))
 	return grants
+}
+
+// assertOver panics when nobody is granted although something is pending. Some
+// bound did not lie behind what it was reckoned from; the clock would stand
+// still, and the batch would seem to have ended.
+func (c *Conductor) assertOver() {
+	for i := range c.parts {
+		if at := min(c.parts[i].Next, c.parts[i].stamp); at != shaping.Never {
+			panic(fmt.Sprintf("window: participant %d has something to do at %d ps, which the horizon %d ps does not pass",
+				i, int64(at), int64(c.horizon)))
+		}
+	}
+	if c.shared != nil && c.shared.Next() != shaping.Never {
+		panic(fmt.Sprintf("window: the fabric has something to do at %d ps, which the horizon %d ps does not pass",
+			int64(c.shared.Next()), int64(c.horizon)))
+	}
 }
 
 // handOn keeps a frame from the fabric for its receiver's next grant.

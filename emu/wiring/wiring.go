@@ -76,7 +76,10 @@ func Lay(p *collective.Plan, base BlockID, hosted func(rank int) bool) (*Wiring,
 			return nil, err
 		}
 	}
-	return w, w.unpaired(base)
+	if err := w.unpaired(); err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // IDs returns how many block ids a run of p takes.
@@ -156,7 +159,7 @@ func sender(p *collective.Plan, base BlockID, from, to, channel int) (ConnID, er
 }
 
 // unpaired reports a hosted sender whose receiver, hosted or not, is missing.
-func (w *Wiring) unpaired(base BlockID) error {
+func (w *Wiring) unpaired() error {
 	for i := range w.Conns {
 		c := &w.Conns[i]
 		if c.Sender == None || c.Receiver != None {

@@ -1,0 +1,166 @@
+package catalog_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/shaping"
+)
+
+// TestEntriesAreWhole: every entry has a name of its own, all its figures, and
+// names what exists.
+func TestEntriesAreWhole(t *testing.T) {
+	seen := map[string]bool{}
+	once := func(what, name string) {
+		if name == "" || seen[what+name] || strings.ToLower(name) != name {
+			t.Errorf("%s %q: names are lower case and there is one of each", what, name)
+		}
+		seen[what+name] = true
+	}
+	for _, l := range catalog.Links() {
+		once("link", l.Name)
+		if l.About == "" || l.Wire <= 0 || l.Usable <= 0 || l.Usable > 1000 || l.NIC <= 0 || l.Switch <= 0 || l.Radix < 2 {
+			t.Errorf("link %s: %+v", l.Name, l)
+		}
+	}
+	for _, s := range catalog.Shapes() {
+		once("fabric", s.Name)
+		once("fabric", s.Short)
+		if s.About == "" || s.Tiers < 1 {
+			t.Errorf("fabric %s: %+v", s.Name, s)
+		}
+	}
+	for _, s := range catalog.Systems() {
+		once("system", s.Name)
+		system(t, s)
+	}
+}
+
+func system(t *testing.T, s catalog.System) {
+	t.Helper()
+	for what, n := range map[string]int64{"gpus": int64(s.GPUs), "nics": int64(s.NICs), "channels": int64(s.SM.Channels),
+		"nvlink": int64(s.NVLink.Wire), "sm": int64(s.SM.Rate), "pcie": int64(s.PCIe.Wire),
+		"step simple": int64(s.NVLink.Steps.Simple), "step ll": int64(s.NVLink.Steps.LL), "credit": int64(s.NVLink.Credit),
+		"kernel": int64(s.SM.Kernel), "post": int64(s.Proxy.Post),
+		"receive simple": int64(s.Proxy.Receive.Simple), "receive ll": int64(s.Proxy.Receive.LL)} {
+		if n <= 0 {
+			t.Errorf("system %s: %s is %d", s.Name, what, n)
+		}
+	}
+	for what, n := range map[string]int64{"nvlink": s.NVLink.Usable, "pcie": s.PCIe.Usable} {
+		if n <= 0 || n > 1000 {
+			t.Errorf("system %s: %d ‰ of %s are usable", s.Name, n, what)
+		}
+	}
+	if _, err := catalog.LookupLink(s.Link); err != nil {
+		t.Errorf("system %s ships with: %v", s.Name, err)
+	}
+	if _, err := catalog.LookupShape(s.Fabric); err != nil {
+		t.Errorf("system %s ships with: %v", s.Name, err)
+	}
+	if s.About == "" || s.Model == "" {
+		t.Errorf("system %s: says nothing about itself", s.Name)
+	}
+}
+
+// TestListsAreCopies: a caller who changes what it got changes nothing.
+func TestListsAreCopies(t *testing.T) {
+	catalog.Systems()[0].GPUs = 0
+	catalog.Links()[0].Wire = 0
+	catalog.Shapes()[0].Tiers = 0
+	TestEntriesAreWhole(t)
+}
+
+func TestLookups(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		got  func() error
+		want string
+	}{
+		{"system", func() error { _, err := catalog.LookupSystem("h100"); return err }, `system "h100": unknown; allowed are dgx-h100`},
+		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr`},
+		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr`},
+		{"fabric", func() error { _, err := catalog.LookupShape("mesh"); return err }, `fabric "mesh": unknown; allowed are rail-optimized`},
+	} {
+		err := tc.got()
+		var unknown *catalog.UnknownError
+		if !errors.As(err, &unknown) || err.Error() != tc.want || len(unknown.Known) == 0 {
+			t.Errorf("%s: %v, want %s", tc.name, err, tc.want)
+		}
+	}
+	long, err := catalog.LookupShape("rail-optimized")
+	short, err2 := catalog.LookupShape("rail")
+	if err != nil || err2 != nil || long != short {
+		t.Errorf("%v, %v; %v, %v", long, err, short, err2)
+	}
+}
+
+func TestParseFabric(t *testing.T) {
+	for _, tc := range []struct{ in, shape, link, err string }{
+		{in: "rail-ndr", shape: "rail-optimized", link: "ndr"},
+		{in: "rail-optimized-xdr", shape: "rail-optimized", link: "xdr"},
+		{in: "rail", err: `fabric "rail": must be SHAPE-LINK, for example rail-ndr`},
+		{in: "", err: `fabric "": must be SHAPE-LINK, for example rail-ndr`},
+		{in: "-", err: `fabric "": unknown; allowed are rail-optimized`},
+		{in: "ring-ndr", err: `fabric "ring": unknown; allowed are rail-optimized`},
+		{in: "rail-", err: `link "": unknown; allowed are edr, hdr, ndr, xdr`},
+		{in: "rail-ndr200", err: `link "ndr200": unknown; allowed are edr, hdr, ndr, xdr`},
+	} {
+		shape, link, err := catalog.ParseFabric(tc.in)
+		if tc.err == "" && err != nil || tc.err != "" && (err == nil || err.Error() != tc.err) || shape != tc.shape || link != tc.link {
+			t.Errorf("%q: %q, %q, %v; want %q, %q, %s", tc.in, shape, link, err, tc.shape, tc.link, tc.err)
+		}
+	}
+}
+
+// TestMaxNICs: the sizes of fat trees without oversubscription.
+func TestMaxNICs(t *testing.T) {
+	for _, tc := range []struct{ tiers, radix, want int }{
+		{1, 64, 64},       // one switch
+		{2, 64, 2048},     // 64 leaves of 32 NICs
+		{3, 64, 65_536},   // 64³ ÷ 4
+		{3, 40, 16_000},   // 40³ ÷ 4
+		{3, 144, 746_496}, // 144³ ÷ 4
+		{2, 36, 648},      // a director of old
+	} {
+		if got := (catalog.Shape{Tiers: tc.tiers}).MaxNICs(tc.radix); got != tc.want {
+			t.Errorf("%d tiers of %d ports join %d NICs, want %d", tc.tiers, tc.radix, got, tc.want)
+		}
+	}
+}
+
+// TestBytesOnTheWire: headers and flags are rounded up, and the data can be told
+// from them.
+func TestBytesOnTheWire(t *testing.T) {
+	for _, tc := range []struct {
+		p                  collective.Protocol
+		data, wire, engine shaping.Bytes
+	}{
+		{collective.Simple, 0, 0, 0},
+		{collective.Simple, 1, 2, 1},
+		{collective.Simple, 950, 1000, 950},
+		{collective.Simple, 951, 1002, 951}, // 1001.05
+		{collective.Simple, 512 * shaping.KiB, 551_883, 512 * shaping.KiB},
+		{collective.LL, 0, 0, 0},
+		{collective.LL, 8, 16, 16},
+		{collective.LL, 32 * shaping.KiB, 64 * shaping.KiB, 64 * shaping.KiB},
+	} {
+		wire, engine := catalog.WireBytes(tc.p, tc.data), catalog.EngineBytes(tc.p, tc.data)
+		if wire != tc.wire || engine != tc.engine {
+			t.Errorf("%s: %d B of data are %d on the wire and %d at the SM, want %d and %d", tc.p, tc.data, wire, engine, tc.wire, tc.engine)
+		}
+		if back := wire * shaping.Bytes(catalog.Efficiency(tc.p)) / 1000; back != tc.data {
+			t.Errorf("%s: %d B on the wire are %d of data, sent were %d", tc.p, wire, back, tc.data)
+		}
+	}
+}
+
+func TestPerProtocol(t *testing.T) {
+	l := catalog.PerProtocol{Simple: 2, LL: 1}
+	if l.Of(collective.Simple) != 2 || l.Of(collective.LL) != 1 {
+		t.Errorf("%d and %d", l.Of(collective.Simple), l.Of(collective.LL))
+	}
+}

@@ -1,0 +1,41 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/emu/transit"
+)
+
+// Check reports why a header from another participant cannot be accepted: it
+// names a connection or a port that is not here, or an instant that has passed.
+// A peer may be of another build, or hostile; Accept takes its word.
+func (k *Kernel) Check(h *transit.Header) error {
+	i, ok := k.byID[h.Conn]
+	if !ok {
+		return fmt.Errorf("connection %d has no end here", h.Conn)
+	}
+	c := &k.conns[i]
+	if h.Alone {
+		if c.receiver == none {
+			return fmt.Errorf("elements on connection %d, which nothing here receives", h.Conn)
+		}
+		return nil
+	}
+	if h.Tail < k.Now() || h.Head > h.Tail {
+		return fmt.Errorf("stamps %d to %d ps on connection %d, when it is %d ps", int64(h.Head), int64(h.Tail), h.Conn, int64(k.Now()))
+	}
+	if h.Credit {
+		if c.sender == none || !c.route.Remote {
+			return fmt.Errorf("a credit on connection %d, which nothing here sends on", h.Conn)
+		}
+		return nil
+	}
+	ports := c.route.Wire.Ports
+	if c.receiver == none || h.At < int32(c.route.Wire.Inject) || int(h.At) >= len(ports) || !k.Owns(ports[h.At]) {
+		return fmt.Errorf("a frame on connection %d for port %d of its way, which is not here", h.Conn, h.At)
+	}
+	if h.Bytes < 0 || h.Bytes > transit.MaxFrame {
+		return fmt.Errorf("a frame of %d bytes on connection %d; at most %d", h.Bytes, h.Conn, transit.MaxFrame)
+	}
+	return nil
+}
