@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/sweep"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+	"github.com/railyard/railyard/shaping"
+)
+
+// payloadModes pairs the modes of sweep with the contract's.
+var payloadModes = [...]railyardv1.PayloadMode{
+	sweep.PayloadAuto:   railyardv1.PayloadMode_PAYLOAD_MODE_UNSPECIFIED,
+	sweep.PayloadFull:   railyardv1.PayloadMode_PAYLOAD_MODE_FULL,
+	sweep.PayloadScaled: railyardv1.PayloadMode_PAYLOAD_MODE_SCALED,
+	sweep.PayloadNone:   railyardv1.PayloadMode_PAYLOAD_MODE_NONE,
+}
+
+func decodePayload(m railyardv1.PayloadMode) (sweep.Payload, error) {
+	for p, v := range payloadModes {
+		if v == m {
+			return sweep.Payload(p), nil
+		}
+	}
+	return 0, fmt.Errorf("payload %d: unknown", m)
+}
+
+// EncodeSpec returns a bench as a request.
+func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
+	m := &railyardv1.BenchRequest{
+		Op: EncodeOp(s.Op), MinBytes: s.MinBytes, MaxBytes: s.MaxBytes,
+		StepFactor: uint32(s.Factor), StepBytes: s.StepBytes,
+		Iterations: uint32(s.Iterations), Warmup: uint32(s.Warmup), Check: s.Check,
+		Root: uint32(s.Root), Sync: s.Sync, Channels: uint32(s.Channels), Slices: uint32(s.Slices),
+		Payload: payloadModes[s.Payload], PayloadBudgetBytes: s.Budget, LaunchPs: int64(s.Launch),
+		Timeline: timeline, Seed: &s.Seed,
+	}
+	if s.Algorithm != sweep.Auto {
+		m.Algorithm = s.Algorithm
+	}
+	if !s.AutoProtocol {
+		m.Protocol = EncodeProtocol(s.Protocol)
+	}
+	for _, d := range s.DTypes {
+		m.Dtypes = append(m.Dtypes, EncodeDType(d))
+	}
+	for _, r := range s.RedOps {
+		m.Redops = append(m.Redops, EncodeRedOp(r))
+	}
+	return m
+}
+
+// DecodeSpec returns the bench that a request asks for. Errors name the field
+// and its value.
+func DecodeSpec(m *railyardv1.BenchRequest) (sweep.Spec, error) {
+	s := sweep.Spec{
+		MinBytes: m.GetMinBytes(), MaxBytes: m.GetMaxBytes(), Factor: int64(m.GetStepFactor()), StepBytes: m.GetStepBytes(),
+		Iterations: int(m.GetIterations()), Warmup: int(m.GetWarmup()), Check: m.GetCheck(),
+		Root: int(m.GetRoot()), Sync: m.GetSync(), Algorithm: m.GetAlgorithm(),
+		Channels: int(m.GetChannels()), Slices: int(m.GetSlices()), Budget: m.GetPayloadBudgetBytes(),
+		Launch: shaping.Duration(m.GetLaunchPs()), Seed: m.GetSeed(),
+	}
+	if s.MinBytes < 0 || s.StepBytes < 0 || s.Launch < 0 || s.Budget < 0 {
+		return s, fmt.Errorf("min_bytes %d, step_bytes %d, launch_ps %d, payload_budget_bytes %d: must not be negative",
+			s.MinBytes, s.StepBytes, int64(s.Launch), s.Budget)
+	}
+	if s.Algorithm == "" {
+		s.Algorithm = sweep.Auto
+	}
+	return s, decodeKinds(m, &s)
+}
+
+func decodeKinds(m *railyardv1.BenchRequest, s *sweep.Spec) (err error) {
+	if s.Op, err = DecodeOp(m.GetOp()); err != nil {
+		return err
+	}
+	if s.AutoProtocol = m.GetProtocol() == railyardv1.Protocol_PROTOCOL_UNSPECIFIED; !s.AutoProtocol {
+		if s.Protocol, err = DecodeProtocol(m.GetProtocol()); err != nil {
+			return err
+		}
+	}
+	if s.Payload, err = decodePayload(m.GetPayload()); err != nil {
+		return err
+	}
+	for _, v := range m.GetDtypes() {
+		d, err := DecodeDType(v)
+		if err == nil && !d.Implemented() {
+			err = fmt.Errorf("dtypes: %s: not yet", d)
+		}
+		if err != nil {
+			return err
+		}
+		s.DTypes = append(s.DTypes, d)
+	}
+	for _, v := range m.GetRedops() {
+		r, err := DecodeRedOp(v)
+		if err == nil && !r.Implemented() {
+			err = fmt.Errorf("redops: %s: not yet", r)
+		}
+		if err != nil {
+			return err
+		}
+		s.RedOps = append(s.RedOps, r)
+	}
+	if len(s.DTypes) == 0 {
+		s.DTypes = []collective.DType{collective.Float32}
+	}
+	if len(s.RedOps) == 0 {
+		s.RedOps = []collective.RedOp{collective.Sum}
+	}
+	return nil
+}
+
+// EncodeRow returns a line of the table as a message.
+func EncodeRow(r *sweep.Row) *railyardv1.BenchRow {
+	m := &railyardv1.BenchRow{
+		SizeBytes: r.Size, Count: r.Count, Dtype: EncodeDType(r.DType), Redop: EncodeRedOp(r.RedOp),
+		OutOfPlace: encodeCell(&r.OutOfPlace), InPlace: encodeCell(&r.InPlace),
+		Algorithm: r.Chosen.Algorithm, Protocol: EncodeProtocol(r.Chosen.Protocol), Channels: uint32(r.Channels),
+		Payload: payloadModes[r.Case.Payload], Iterations: uint32(r.Run.Iterations),
+	}
+	return m
+}
+
+// DecodeRow returns the line of the table that a message is.
+func DecodeRow(m *railyardv1.BenchRow) (r sweep.Row, err error) {
+	r.Size, r.Count, r.Channels = m.GetSizeBytes(), m.GetCount(), int(m.GetChannels())
+	r.Run.Iterations = int(m.GetIterations())
+	r.OutOfPlace, r.InPlace = decodeCell(m.GetOutOfPlace()), decodeCell(m.GetInPlace())
+	r.Chosen.Algorithm = m.GetAlgorithm()
+	if r.DType, err = DecodeDType(m.GetDtype()); err != nil {
+		return r, err
+	}
+	if r.RedOp, err = DecodeRedOp(m.GetRedop()); err != nil {
+		return r, err
+	}
+	if r.Chosen.Protocol, err = DecodeProtocol(m.GetProtocol()); err != nil {
+		return r, err
+	}
+	r.Case.Payload, err = decodePayload(m.GetPayload())
+	return r, err
+}
+
+func encodeCell(c *sweep.Cell) *railyardv1.BenchCell {
+	m := &railyardv1.BenchCell{TimePs: int64(c.Time)}
+	if c.Checked {
+		m.Wrong = &c.Wrong
+	}
+	return m
+}
+
+func decodeCell(m *railyardv1.BenchCell) sweep.Cell {
+	return sweep.Cell{Time: shaping.Duration(m.GetTimePs()), Wrong: m.GetWrong(), Checked: m != nil && m.Wrong != nil}
+}

@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/sweep"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+func TestSpecRoundTrip(t *testing.T) {
+	want := sweep.Spec{
+		Op: collective.AllGather, MinBytes: 16, MaxBytes: 1 << 30, Factor: 4, StepBytes: 3,
+		Iterations: 20, Warmup: 5, Check: true, Root: 3, Sync: true,
+		Algorithm: "ring", Protocol: collective.LL, Channels: 8, Slices: 2,
+		DTypes:  []collective.DType{collective.Float64, collective.Int32},
+		RedOps:  []collective.RedOp{collective.Max, collective.Sum},
+		Payload: sweep.PayloadScaled, Budget: 1 << 33, Launch: 8_000_000, Seed: math.MaxUint64,
+	}
+	tuned := want
+	tuned.Algorithm, tuned.AutoProtocol, tuned.Protocol = sweep.Auto, true, 0
+	for _, want := range []sweep.Spec{want, tuned} {
+		m := over(t, EncodeSpec(&want, true), &railyardv1.BenchRequest{})
+		if !m.GetTimeline() {
+			t.Error("the wish for a timeline was lost")
+		}
+		got, err := DecodeSpec(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+func TestSpecFromAnyone(t *testing.T) {
+	op := railyardv1.Op_OP_ALL_REDUCE
+	for _, c := range []struct {
+		m    *railyardv1.BenchRequest
+		want string
+	}{
+		{nil, "op OP_UNSPECIFIED: unknown; allowed are"},
+		{&railyardv1.BenchRequest{Op: op, MinBytes: -1}, "min_bytes -1"},
+		{&railyardv1.BenchRequest{Op: op, Protocol: 77}, "protocol 77: unknown; allowed are"},
+		{&railyardv1.BenchRequest{Op: op, Payload: 77}, "payload 77: unknown"},
+		{&railyardv1.BenchRequest{Op: op, Dtypes: []railyardv1.DataType{77}}, "dtype 77: unknown; allowed are"},
+		{&railyardv1.BenchRequest{Op: op, Dtypes: []railyardv1.DataType{railyardv1.DataType_DATA_TYPE_HALF}}, "half: not yet"},
+		{&railyardv1.BenchRequest{Op: op, Redops: []railyardv1.Reduction{railyardv1.Reduction_REDUCTION_AVG}}, "avg: not yet"},
+	} {
+		_, err := DecodeSpec(c.m)
+		sayAll(t, err, c.want)
+	}
+}
+
+func TestRowRoundTrip(t *testing.T) {
+	var want sweep.Row
+	want.Size, want.Count, want.DType, want.RedOp = 1<<30, 1<<28, collective.Int64, collective.Min
+	want.Chosen.Algorithm, want.Chosen.Protocol, want.Channels = "tree", collective.LL, 4
+	want.Case.Payload, want.Run.Iterations = sweep.PayloadNone, 2
+	want.OutOfPlace = sweep.Cell{Time: 123_456_789, Wrong: 7, Checked: true}
+	want.InPlace = sweep.Cell{Time: 5}
+	got, err := DecodeRow(over(t, EncodeRow(&want), &railyardv1.BenchRow{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if _, err := DecodeRow(&railyardv1.BenchRow{}); err == nil {
+		t.Error("an empty row was accepted")
+	}
+}
