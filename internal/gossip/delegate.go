@@ -1,0 +1,145 @@
+package gossip
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/memberlist"
+	"go.uber.org/zap"
+)
+
+// gatekeeper is what memberlist calls. It decides who may enter the ledger,
+// and writes down who came and went. memberlist holds its own locks meanwhile,
+// so nothing here waits for anything but the ledger's.
+type gatekeeper struct{ *ledger }
+
+var (
+	_ memberlist.AliveDelegate = gatekeeper{}
+	_ memberlist.MergeDelegate = gatekeeper{}
+	_ memberlist.EventDelegate = gatekeeper{}
+)
+
+// NotifyAlive is asked about every member that gossip mentions. An error keeps
+// it out, and keeps us from passing the word on: two clusters don't merge
+// because somebody mentioned one to the other.
+func (g gatekeeper) NotifyAlive(n *memberlist.Node) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r := g.admit(n); r != nil {
+		return r
+	}
+	return nil
+}
+
+// NotifyMerge is asked, on both sides, when a process joins. A stranger on the
+// other side means that it is another cluster; nobody who can be read, that it
+// is nothing we know.
+func (g gatekeeper) NotifyMerge(peers []*memberlist.Node) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var refused error
+	welcome := 0
+	for _, n := range peers {
+		if n.Name == g.self { // from an earlier attempt
+			continue
+		}
+		r := g.admit(n)
+		switch {
+		case r == nil:
+			welcome++
+		case r.Cluster != "":
+			return r
+		default:
+			refused = r
+		}
+	}
+	if welcome == 0 {
+		return refused
+	}
+	return nil
+}
+
+// refusal is what memberlist is told about a stray.
+type refusal struct {
+	Stray
+	ours string // our cluster
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("not of cluster %q: %v", r.ours, r.Stray) }
+
+// admit refuses a process that does not belong, and remembers it; mu is held.
+func (l *ledger) admit(n *memberlist.Node) *refusal {
+	if meta, known := l.admitted[n.Name]; known && meta == string(n.Meta) {
+		return nil
+	}
+	m, err := decodeMember(n)
+	if err != nil {
+		name, _, _ := cutWireName(n.Name)
+		return l.turnAway(n.Name, Stray{Name: clip(name), Addr: n.Address(), Reason: err.Error()})
+	}
+	if l.foreign(m) {
+		return l.turnAway(n.Name, strayOf(m))
+	}
+	if l.cluster == "" {
+		l.cluster = m.Cluster
+	}
+	l.admitted[n.Name] = string(n.Meta)
+	return nil
+}
+
+// foreign reports whether a member is of another cluster. One without an id
+// was given our address and nothing else, and is welcome.
+func (l *ledger) foreign(m Member) bool {
+	return m.Cluster != "" && l.cluster != "" && m.Cluster != l.cluster
+}
+
+// strayOf is the stray that a member of another cluster is.
+func strayOf(m Member) Stray {
+	return Stray{Name: m.Name, Addr: m.Addr, Cluster: m.Cluster, Reason: fmt.Sprintf("it is of cluster %q", m.Cluster)}
+}
+
+func (l *ledger) turnAway(wireName string, s Stray) *refusal {
+	if _, known := l.strays[wireName]; !known && len(l.strays) < maxStrays && !l.closed() {
+		l.strays[wireName] = s
+		l.log.Warn("turned away a process that does not belong to this cluster",
+			zap.String("name", s.Name), zap.String("addr", s.Addr), zap.String("reason", s.Reason))
+	}
+	return &refusal{Stray: s, ours: l.cluster}
+}
+
+// clip bounds a name that nobody has checked.
+func clip(s string) string { return s[:min(len(s), maxText)] }
+
+// NotifyJoin enters a member that was admitted.
+func (g gatekeeper) NotifyJoin(n *memberlist.Node) { g.enter(Joined, n) }
+
+// NotifyUpdate enters what a member now says of itself.
+func (g gatekeeper) NotifyUpdate(n *memberlist.Node) { g.enter(Updated, n) }
+
+func (l *ledger) enter(k EventKind, n *memberlist.Node) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, err := decodeMember(n)
+	if err != nil || l.closed() {
+		return // NotifyAlive has turned it away
+	}
+	l.here[n.Name] = m
+	l.publish(Event{k, m})
+}
+
+// NotifyLeave strikes out a member that left or died.
+func (g gatekeeper) NotifyLeave(n *memberlist.Node) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m, ok := g.here[n.Name]
+	if !ok || g.closed() {
+		return
+	}
+	kind := Died
+	if g.leaving[n.Name] {
+		kind = Left
+	}
+	delete(g.here, n.Name)
+	delete(g.admitted, n.Name)
+	delete(g.leaving, n.Name)
+	g.publish(Event{kind, m})
+}

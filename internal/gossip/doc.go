@@ -1,0 +1,43 @@
+// Package gossip is the roster: who is in this cluster, what each process
+// hosts, and who has died. It puts Railyard's words on hashicorp/memberlist.
+//
+//	config.go     Config, and its presets Loopback and LAN
+//	tuning.go     memberlist's knobs for each preset, and why
+//	member.go     Member: what a process says of itself; its metadata on the wire
+//	nodes.go      Nodes: a set of node indexes, "0-7,9"
+//	roster.go     Roster: start, look up, leave, close
+//	join.go       from an address to join to a member of a cluster
+//	transport.go  memberlist's sockets, bound to a context
+//	ledger.go     the roster's own book of members; watching it
+//	delegate.go   what memberlist calls: who may enter the book
+//	farewell.go   telling a process that left from one that died
+//	await.go      waiting until the declared nodes are there
+//	assemble.go   which members make up the cluster: pure, no network
+//	verdict.go    the errors, each with what to do about it
+//	memnet/       an in-memory network for tests under testing/synctest
+//
+// # One cluster, one roster
+//
+// Every process carries a cluster id in its metadata. A process of another
+// cluster is refused where it would enter: when it joins, by both sides, and
+// when gossip mentions it, so two clusters never merge through a third. The id
+// is deliberately not memberlist's label: a label would keep strangers out in
+// silence, with nothing but "EOF" for the one who typed the wrong address. The
+// label is a constant that keeps out programs that are not Railyard.
+//
+// A process that starts with an address and no cluster id belongs to whichever
+// cluster it finds there, and takes its id from then on.
+//
+// Nothing here is a secret: a peer that lies about its cluster id is believed.
+// What a peer says is checked before it is used, so that garbage leads to a
+// verdict and never to a crash.
+//
+// # What is not here
+//
+// Plans, frames and time: they travel over gRPC, at the address that a
+// member's metadata names. A death seen here is an opinion formed in wall time;
+// hosts confirm it by the broken stream, and no emulated instant depends on it.
+//
+// May import: nothing of ours. Imported by the hosts, internal/coordinator and
+// internal/nodesim, and by their commands.
+package gossip
