@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/internal/report"
+)
+
+// benchLine is a command line of bench or predict on its way to a config.
+type benchLine struct {
+	verb     string
+	config   BenchConfig
+	hardware hardware
+	tables   benchTables
+	sources  map[string]source
+	notes    []string // said once, on stderr
+}
+
+// benchTables are the flags in the groups that are checked together.
+type benchTables struct{ nccl, hardware, own, common, ignored []setting }
+
+func (t benchTables) all() []setting {
+	return slices.Concat(t.nccl, t.hardware, t.own, t.common, t.ignored)
+}
+
+// bench returns the command bench, or predict when that is the verb.
+func (a *App) bench(verb, about string, args []string, host func(context.Context, BenchConfig, report.Sink) error) *cobra.Command {
+	l := &benchLine{verb: verb, sources: map[string]source{}}
+	l.config.Args = append([]string{"coordinator"}, args...)
+	l.tables = benchTables{l.config.nccl(), l.hardware.settings(), l.config.own(), l.config.Common.settings(), l.config.ignored(&l.notes)}
+	cmd := &cobra.Command{
+		Use: verb + " OP", Short: about,
+		Long:      about + ".\n\nOP is " + strings.Join(names(collective.Ops()), ", ") + ".\nFlags with one letter are those of nccl-tests.",
+		Example:   fmt.Sprintf("  coordinator %s all_reduce -b 16 -e 1G -f 4 --system dgx-h100 --nodes 4 --fabric rail-ndr", verb),
+		ValidArgs: names(collective.Ops()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := l.parse(a, cmd.Flags(), args); err != nil {
+				return &ExitError{ExitUsage, err}
+			}
+			return a.runBench(cmd.Context(), l, host)
+		},
+	}
+	register(cmd, l.tables.all())
+	return cmd
+}
+
+// parse fills in the config, or says everything that is wrong. What depends on
+// something that is wrong already is not looked at.
+func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
+	c := &l.config
+	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
+	opErr := l.parseOp(args)
+	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
+	errs := []error{opErr, ncclErr, hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.environment(a)}
+	c.finish(a)
+	l.imply()
+	if ncclErr == nil {
+		errs = append(errs, c.checkSizes())
+	}
+	if opErr == nil && ownErr == nil {
+		errs = append(errs, c.checkAlgo())
+	}
+	if l.verb == "predict" {
+		errs = append(errs, c.checkPredict(l.given))
+	}
+	if ownErr != nil || hardwareErr != nil {
+		return errors.Join(errs...)
+	}
+	clusterErr := l.cluster(a)
+	errs = append(errs, clusterErr)
+	if clusterErr == nil && opErr == nil && ncclErr == nil {
+		errs = append(errs, c.checkRanks())
+	}
+	if clusterErr == nil && l.verb != "predict" {
+		errs = append(errs, c.checkProcs())
+	}
+	return errors.Join(errs...)
+}
+
+// imply sets what follows from flags that were given for those that were not.
+func (l *benchLine) imply() {
+	if l.config.GPUs > 1 && !l.given("launch") {
+		l.config.issue(perNode)
+		l.sources["launch"] = source{l.config.Launch, "-g"}
+	}
+	if l.verb == "predict" && !l.given("payload") {
+		l.config.Payload = "none"
+		l.sources["payload"] = source{l.config.Payload, "predict"}
+	}
+}
+
+// cluster reads the declared hardware, unless it is up already.
+func (l *benchLine) cluster(a *App) (err error) {
+	c := &l.config
+	c.Seed = uint64(l.hardware.seed)
+	if c.Connect != "" {
+		return c.checkConnect(l.given)
+	}
+	c.Cluster, err = l.hardware.cluster(a, l.given)
+	c.Seed = c.Cluster.Seed
+	return err
+}
+
+func (l *benchLine) parseOp(args []string) (err error) {
+	switch len(args) {
+	case 1:
+		l.config.Op, err = parseOp(args[0])
+		return err
+	case 0:
+		return fmt.Errorf("%s needs an operation: coordinator %s all_reduce", l.verb, l.verb)
+	default:
+		return fmt.Errorf("%s takes one operation, not %q as well", l.verb, args[1])
+	}
+}
+
+// given reports whether a flag was on the command line.
+func (l *benchLine) given(name string) bool { return l.sources[name].from == "flag" }
+
+// environment reads variables that have no flag, and keeps all that had a say,
+// for the report.
+func (l *benchLine) environment(a *App) (err error) {
+	const bound = "NCCL_TESTS_MIN_BW"
+	for _, s := range l.tables.all() {
+		if src := l.sources[s.name]; s.env != "" && src.from == s.env {
+			l.config.Env = append(l.config.Env, s.env+"="+src.value)
+		}
+	}
+	v := a.Getenv(bound)
+	if v == "" {
+		return nil
+	}
+	l.config.Env = append(l.config.Env, bound+"="+v)
+	if l.config.MinBusBandwidth, err = gigabytes(v); err != nil {
+		return fmt.Errorf("%s: %w", bound, err)
+	}
+	return nil
+}
+
+func (a *App) runBench(ctx context.Context, l *benchLine, host func(context.Context, BenchConfig, report.Sink) error) error {
+	c := &l.config
+	if c.PrintEffective {
+		_, err := a.Stdout.Write(l.effective())
+		return err
+	}
+	if host == nil {
+		return &ExitError{ExitUsage, notYet(l.verb)}
+	}
+	if !c.Quiet {
+		for _, n := range l.notes {
+			a.complain("coordinator", "note: "+n)
+		}
+	}
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	s, err := a.newScreen(c)
+	if err != nil {
+		return &ExitError{ExitUsage, err}
+	}
+	return s.finish(host(ctx, *c, s))
+}

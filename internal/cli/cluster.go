@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/suggest"
+)
+
+// hardware is what the flags say of the cluster: a preset, or a file and what
+// replaces parts of it.
+type hardware struct {
+	file, system, fabric string
+	nodes, gpus, nics    int
+	seed                 int64
+}
+
+// hardwareFlags are the flags that say what the cluster is. They make no sense
+// together with --connect: what is up is what it is.
+var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric"}
+
+func (h *hardware) settings() []setting {
+	return []setting{
+		{name: "cluster", arg: "FILE", usage: "cluster file; the flags below replace parts of it", set: text(&h.file)},
+		{name: "system", arg: "NAME", def: "dgx-h100", values: known().SystemNames(), usage: "kind of server", set: text(&h.system)},
+		{name: "nodes", arg: "N", def: "1", usage: "number of servers", set: whole(&h.nodes, 1, emu.MaxNodes)},
+		{name: "gpus-per-node", arg: "N", usage: "use part of each server's GPUs (default all)", set: whole(&h.gpus, 1, emu.MaxNodes)},
+		{name: "nics", arg: "N", usage: "use part of each server's NICs (default one a GPU)", set: whole(&h.nics, 1, emu.MaxNodes)},
+		{name: "fabric", arg: "SHAPE-LINK", values: fabricNames(), usage: "what joins the servers, for example rail-ndr (default the system's own)", set: text(&h.fabric)},
+		{name: "seed", arg: "N", def: "0", usage: "seeds the test data and every random draw", set: whole(&h.seed, 0, 1<<63-1)},
+	}
+}
+
+// cluster returns the cluster that flags and file add up to: flags are
+// stronger. given says which flags were on the command line.
+func (h *hardware) cluster(a *App, given func(string) bool) (emu.Cluster, error) {
+	c := emu.Cluster{Groups: []emu.Group{{Count: h.nodes, System: h.system}}}
+	if h.file != "" {
+		data, err := a.ReadFile(h.file)
+		if err != nil {
+			return c, fmt.Errorf("--cluster: %w", err)
+		}
+		if c, err = emu.LoadCluster(h.file, data, known()); err != nil {
+			return c, err
+		}
+		if given("system") {
+			return c, errors.New("--system: the cluster file names its systems; give one or the other")
+		}
+		if given("nodes") && len(c.Groups) > 1 {
+			return c, fmt.Errorf("--nodes: %s has %d groups of nodes; change their counts there", h.file, len(c.Groups))
+		}
+	}
+	if err := h.overlay(&c, given); err != nil {
+		return c, err
+	}
+	return c, asFlags(c.Validate(known()))
+}
+
+// overlay puts what was given as flags into a cluster.
+func (h *hardware) overlay(c *emu.Cluster, given func(string) bool) error {
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		if given("nodes") {
+			g.Count = h.nodes
+		}
+		if given("gpus-per-node") {
+			g.GPUs = h.gpus
+		}
+		if given("nics") {
+			g.NICs = h.nics
+		}
+	}
+	if given("seed") {
+		c.Seed = uint64(h.seed)
+	}
+	if !given("fabric") {
+		return nil
+	}
+	var err error
+	c.Fabric.Kind, c.Fabric.Link, err = parseFabric(h.fabric)
+	return err
+}
+
+// laterShapes are fabrics whose names are promised.
+var laterShapes = []string{"fat-tree", "dragonfly", "single"}
+
+func parseFabric(name string) (kind, link string, err error) {
+	for _, s := range laterShapes {
+		if strings.HasPrefix(name, s+"-") {
+			return "", "", fmt.Errorf("--fabric: %w", notYet(name))
+		}
+	}
+	if kind, link, err = catalog.ParseFabric(name); err != nil {
+		return "", "", fmt.Errorf("--fabric: %s", suggest.Unknown(name, fabricNames()))
+	}
+	return kind, link, nil
+}
+
+// known returns what the catalog offers.
+func known() emu.Known {
+	k := emu.Known{Ports: ports}
+	for _, s := range catalog.Systems() {
+		k.Systems = append(k.Systems, emu.KnownSystem{Name: s.Name, GPUs: s.GPUs, NICs: s.NICs, Kind: s.Fabric, Link: s.Link})
+	}
+	for _, s := range catalog.Shapes() {
+		k.Kinds = append(k.Kinds, s.Name)
+	}
+	for _, l := range catalog.Links() {
+		k.Links = append(k.Links, l.Name)
+	}
+	return k
+}
+
+// ports returns how many NICs a fabric joins.
+func ports(kind, link string) int {
+	s, err := catalog.LookupShape(kind)
+	if err != nil {
+		return 0
+	}
+	l, err := catalog.LookupLink(link)
+	if err != nil {
+		return 0
+	}
+	return s.MaxNICs(l.Radix)
+}
+
+func fabricNames() []string {
+	var names []string
+	for _, s := range catalog.Shapes() {
+		for _, l := range catalog.Links() {
+			names = append(names, s.Short+"-"+l.Name)
+		}
+	}
+	return names
+}
+
+// flagOf says which flag a field of a cluster comes from.
+var flagOf = []struct{ field, flag string }{
+	{".count", "--nodes"}, {".system", "--system"}, {".gpus", "--gpus-per-node"}, {".nics", "--nics"},
+	{"spec.nodes", "--nodes"}, {"spec.fabric.kind", "--fabric"}, {"spec.fabric.link", "--fabric"},
+}
+
+// asFlags renames problems of a cluster after the flags that made it: the file,
+// if there was one, has been found good before.
+func asFlags(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var errs []error
+	for _, e := range joined.Unwrap() {
+		var p *emu.Problem
+		if errors.As(e, &p) {
+			for _, f := range flagOf {
+				if strings.HasSuffix(p.Field, f.field) {
+					e = fmt.Errorf("%s: %s", f.flag, p.Reason)
+					break
+				}
+			}
+		}
+		errs = append(errs, e)
+	}
+	return errors.Join(errs...)
+}

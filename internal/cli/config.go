@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/internal/report"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Auto leaves a choice to the host.
+const Auto = "auto"
+
+// BenchConfig is everything bench and predict were told, checked.
+type BenchConfig struct {
+	Common
+
+	Op collective.Op
+
+	// The sweep in bytes, as -b, -e, -f and -i give it. See Sizes.
+	MinBytes, MaxBytes, StepFactor, StepBytes int64
+
+	// Types and reductions to run, in this order, each over the whole sweep.
+	DTypes []collective.DType
+	RedOps []collective.RedOp
+	Root   int
+
+	// Iterations and Warmup are what nccl-tests would run. Emulated time is
+	// exact: no more than the steady state needs must be.
+	Iterations, Warmup int
+	Check              int  // 0: results are not looked at
+	Blocking           bool // the host waits for each iteration (-z 1)
+
+	// Flags of nccl-tests that only the header shows.
+	Threads, GPUs, Aggregated, Graph int
+
+	// Cluster is the declared hardware, defaults left out. It is not set when
+	// Connect names a coordinator whose cluster is used.
+	Cluster emu.Cluster
+	Seed    uint64 // of test data and every random draw; the cluster's, if that is set
+	Connect string // host:port; empty starts processes of our own
+	Procs   int    // processes to spread the nodes over; 0 is one a node
+	Nodesim string // path of the nodesim binary; empty looks for it
+
+	Algo     string // Auto or a name of collective's registry
+	Proto    string // Auto, "simple" or "ll"
+	Channels int    // 0 is the host's choice
+	Slices   int    // slices a chunk: 0 is the algorithm's own, else 1, 2 or 4
+	NCCL     string // version whose tuner Auto follows, for example "2.30"
+
+	Clock         string        // "virtual"
+	Payload       string        // Auto, "full", "scaled" or "none"
+	PayloadBudget shaping.Bytes // Auto moves every byte while the cluster's buffers fit
+	Launch        string        // how the host issues iterations: a name of launches
+	LaunchEvery   shaping.Duration
+
+	Timeline string // file for one JSON record a line; empty for none
+	JSON     string // file for nccl-tests' JSON (-J); empty for none
+	// Timeout in wall time ends a run that takes longer; 0 for none.
+	Timeout time.Duration
+	// MinBusBandwidth in GB/s makes a run whose average is below 90 % of it
+	// invalid (NCCL_TESTS_MIN_BW); 0 for none.
+	MinBusBandwidth float64
+
+	PrintEffective bool
+	Args           []string // the command line
+	Env            []string // NAME=value of variables that had a say
+}
+
+// Sizes returns the sizes of the sweep in bytes.
+func (c *BenchConfig) Sizes() ([]int64, error) {
+	return sweep.Sizes(c.MinBytes, c.MaxBytes, c.StepFactor, c.StepBytes)
+}
+
+// Header returns what the report says before the first row.
+func (c *BenchConfig) Header(s report.Start, now time.Time) report.Header {
+	blocking := 0
+	if c.Blocking {
+		blocking = 1
+	}
+	return report.Header{
+		Op: c.Op, Ranks: s.Ranks, Devices: s.Devices, NCCLVersion: s.NCCLVersion,
+		Config: report.Config{
+			Threads: c.Threads, GPUs: c.GPUs,
+			MinBytes: c.MinBytes, MaxBytes: c.MaxBytes, StepFactor: c.StepFactor, StepBytes: c.StepBytes,
+			Warmup: c.Warmup, Iterations: c.Iterations, Aggregated: c.Aggregated,
+			Check: c.Check, Graph: c.Graph, Blocking: blocking,
+		},
+		MinBusBandwidth: c.MinBusBandwidth,
+		Args:            c.Args, Env: c.Env, Start: now,
+	}
+}
+
+// launch is how a host issues iterations, and how long it takes between two
+// (DESIGN: the launch is a floor, not an addend).
+type launch struct {
+	name  string
+	every shaping.Duration
+}
+
+// Measured on 8 × H100 with nccl-tests: one process a GPU issues an iteration
+// about every 8 µs, one process for eight GPUs every 31 to 35 µs, a framework
+// about every 48 µs.
+var (
+	perGPU  = launch{"per-gpu", 8 * shaping.Microsecond}
+	perNode = launch{"per-node", 33 * shaping.Microsecond}
+	torch   = launch{"torch", 48 * shaping.Microsecond}
+)
+
+var launches = []launch{perGPU, perNode, torch}

@@ -1,0 +1,30 @@
+// Package cli is what users type and read: the commands of the coordinator and
+// of nodesim, their flags, and the way from results to the screen.
+//
+//	app.go       App: runs one command line; signals; errors to exit codes
+//	exit.go      ExitError and the codes
+//	root.go      the tree of commands, those of later versions included
+//	setting.go   setting: a flag, its environment variable, its default
+//	common.go    flags that every command has; loggers
+//	cluster.go   flags that choose the hardware, with or without a file
+//	config.go    BenchConfig: everything bench and predict were told
+//	nccl.go      the flags of nccl-tests, same letters, same meaning
+//	own.go       the flags that are ours
+//	check.go     what flags must satisfy together
+//	bench.go     bench and predict
+//	effective.go --print-effective
+//	sink.go      from a run's rows to tables, JSON and CSV
+//	progress.go  a bar on a terminal, lines elsewhere
+//	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
+//	             one command each
+//
+// A flag is a line of a table: name, default, what it does to a config. Values
+// are kept as text until all of them are known, so that one run of the program
+// reports everything that is wrong with its command line.
+//
+// What is not here: running anything. Hosts says what a program must bring;
+// internal/coordinator and internal/nodesim do the work.
+//
+// Imports: report, emu with its catalog and suggest, collective, shaping.
+// Imported by cmd, and by whatever stands behind Hosts.
+package cli

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// The files under testdata/lines hold command lines, what they print, and the
+// code they exit with. -rewrite writes them anew.
+//
+//	run [NAME=value ...]   a line of coordinator, with an environment
+//	nodesim                a line of nodesim
+func TestLines(t *testing.T) {
+	datadriven.Walk(t, "testdata/lines", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s, f := newSession(t), &fake{}
+			s.Hosts = Hosts{
+				Bench: f.bench, Predict: f.bench,
+				Serve: func(_ context.Context, c ServeConfig) error {
+					fmt.Fprintf(s.Stdout, "%d nodes, %s, %s, %s, %s\n", c.Cluster.Nodes(), c.ClusterID, c.Listen, c.Gossip, c.Wait)
+					return nil
+				},
+				Status: func(_ context.Context, c StatusConfig) (Status, error) {
+					return Status{Coordinator: c.Connect, Version: "v1", ClusterID: "railyard", State: "idle", Nodes: []NodeStatus{
+						{Index: 0, System: "dgx-h100", GPUs: 8, NICs: 8, Process: "nodesim-0", Address: "127.0.0.1:9", State: "ready"},
+						{Index: 10, System: "dgx-h100", GPUs: 8, NICs: 8, State: "missing"},
+					}}, nil
+				},
+			}
+			for _, a := range d.CmdArgs {
+				s.env[a.Key] = strings.Join(a.Vals, ",")
+			}
+			args := strings.Fields(d.Input)
+			var code int
+			switch d.Cmd {
+			case "run":
+				code = s.Run(context.Background(), args)
+			case "nodesim":
+				code = s.RunNodesim(context.Background(), args, func(_ context.Context, c NodesimConfig) error {
+					fmt.Fprintf(s.Stdout, "%s: nodes %d to %d, joins %v of %s, %s, %s\n", c.Name, c.First, c.Last, c.Join, c.ClusterID, c.Listen, c.Gossip)
+					return nil
+				})
+			default:
+				d.Fatalf(t, "unknown command %q", d.Cmd)
+			}
+			out := s.out.String() + s.err.String()
+			if code != ExitOK {
+				out += fmt.Sprintf("exit %d\n", code)
+			}
+			return out
+		})
+	})
+}
+
+// Whatever is typed, the program ends with one of its codes and says why.
+func FuzzLine(f *testing.F) {
+	for _, s := range []string{
+		"bench all_reduce -b 8 -e 1G -f 2", "bench all_gather --cluster x --nodes 3", "predict -b -e -f", "nodesim --nodes 3-5",
+		"serve --listen :0 --wait 1s", "plan import --x=y", "status --connect a:1", "validate", "-h", "bench all_reduce -TQJx --quiet=no",
+		"bench all_reduce --print-effective --seed 3 --fabric rail-ndr", "completion bash", "__complete bench --", "help bench",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		s := newSession(t)
+		s.ReadFile = func(string) ([]byte, error) { return []byte("kind: Cluster\n"), nil }
+		code := s.Run(context.Background(), strings.Fields(line))
+		if code != ExitOK && code != ExitUsage || code == ExitUsage && s.err.Len() == 0 {
+			t.Errorf("%q: exit code %d, %s", line, code, s.err.String())
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/suggest"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Words that are known but belong to later versions.
+var (
+	laterAlgos  = []string{"nvls", "nvlstree", "collnet", "collnetdirect", "collnetchain", "pat"}
+	laterProtos = []string{"ll128"}
+	laterClocks = []string{"paced"}
+)
+
+var (
+	protos   = []string{Auto, "simple", "ll"}
+	clocks   = []string{"virtual"}
+	payloads = []string{Auto, "full", "scaled", "none"}
+)
+
+// own returns the flags that nccl-tests does not have.
+func (c *BenchConfig) own() []setting {
+	return []setting{
+		{name: "algo", arg: "NAME", def: Auto, env: "NCCL_ALGO", values: algos(), usage: "algorithm: " + strings.Join(algos(), ", ") + " (also NCCL_ALGO)", set: single(choice(&c.Algo, algos(), laterAlgos))},
+		{name: "proto", arg: "NAME", def: Auto, env: "NCCL_PROTO", values: protos, usage: "protocol: auto, simple or ll (also NCCL_PROTO)", set: single(choice(&c.Proto, protos, laterProtos))},
+		{name: "channels", arg: "N", usage: "lanes of the algorithm (default the system's)", set: whole(&c.Channels, 1, 64)}, // MAXCHANNELS of NCCL 2.25 and later
+		{name: "slices", arg: "N", usage: "slices a chunk: 1, 2 or 4 (default the algorithm's own)", set: c.setSlices},
+		{name: "nccl", arg: "VERSION", def: newestNCCL, usage: "NCCL version whose tuner auto follows: 2.30", set: c.setNCCL},
+		{name: "clock", arg: "CLOCK", def: "virtual", values: clocks, usage: "who advances time: virtual", set: choice(&c.Clock, clocks, laterClocks)},
+		{name: "payload", arg: "HOW", def: Auto, values: payloads, usage: "real elements: full, scaled, none, or auto: full while it fits", set: choice(&c.Payload, payloads, nil)},
+		{name: "payload-budget", arg: "SIZE", def: "1G", usage: "memory that the cluster's buffers may take with --payload auto", set: c.setBudget},
+		{name: "launch", arg: "HOW", def: "per-gpu", values: launchNames(), usage: "who issues iterations: a process per-gpu, per-node, or torch", set: c.setLaunch},
+		{name: "procs", arg: "N", usage: "processes to spread the nodes over (default one a node)", set: whole(&c.Procs, 1, maxCount)},
+		{name: "timeline", arg: "FILE", usage: "write what happened: one JSON record a line", set: text(&c.Timeline)},
+		{name: "connect", arg: "ADDR", usage: "use the cluster of a coordinator that is up", set: address(&c.Connect)},
+		{name: "nodesim", arg: "PATH", usage: "the nodesim binary (default beside this one, then on PATH)", set: text(&c.Nodesim)},
+		{name: "print-effective", usage: "print what defaults, environment, file and flags add up to, and run nothing", set: toggle(&c.PrintEffective)},
+
+		{name: "plan", arg: "FILE", usage: "(not yet)", set: later},
+		{name: "dilation", arg: "N", usage: "(not yet)", set: later},
+		{name: "trace", arg: "FILE", usage: "(not yet)", set: later},
+		{name: "explain", usage: "(not yet)", set: later},
+	}
+}
+
+// algos returns the names --algo takes.
+func algos() []string {
+	all := []string{Auto}
+	for _, a := range collective.Algorithms() {
+		all = append(all, a.Name)
+	}
+	return all
+}
+
+func launchNames() []string {
+	var all []string
+	for _, l := range launches {
+		all = append(all, l.name)
+	}
+	return all
+}
+
+// single refuses the lists and exclusions that NCCL_ALGO and NCCL_PROTO may
+// hold ("Ring,Tree", "^NVLS", "allreduce:tree").
+func single(read func(string) error) func(string) error {
+	return func(s string) error {
+		if strings.ContainsAny(s, ",^:;") {
+			return fmt.Errorf("%q: lists and exclusions: not yet; give one name", suggest.Clip(s))
+		}
+		return read(s)
+	}
+}
+
+func (c *BenchConfig) setSlices(s string) error {
+	if !slices.Contains([]string{"1", "2", "4"}, s) {
+		return fmt.Errorf("%q must be 1, 2 or 4", suggest.Clip(s))
+	}
+	c.Slices = int(s[0] - '0')
+	return nil
+}
+
+// NCCL versions whose published constants the tuner knows: 2.minor.
+const (
+	oldestMinor = 18
+	newestMinor = 30
+	newestNCCL  = "2.30"
+)
+
+func (c *BenchConfig) setNCCL(s string) error {
+	minor, ok := strings.CutPrefix(s, "2.")
+	v, err := strconv.Atoi(minor)
+	if !ok || err != nil || v < oldestMinor || v > newestMinor || strconv.Itoa(v) != minor {
+		return fmt.Errorf("%q must be a version from 2.%d to 2.%d", suggest.Clip(s), oldestMinor, newestMinor)
+	}
+	if s != newestNCCL {
+		return notYet(s)
+	}
+	c.NCCL = s
+	return nil
+}
+
+func (c *BenchConfig) setBudget(s string) error {
+	b, err := shaping.ParseBytes(s)
+	c.PayloadBudget = b
+	return err
+}
+
+func (c *BenchConfig) setLaunch(s string) error {
+	for _, l := range launches {
+		if l.name == strings.ToLower(s) {
+			c.issue(l)
+			return nil
+		}
+	}
+	return errors.New(suggest.Unknown(s, launchNames()))
+}
+
+func (c *BenchConfig) issue(l launch) { c.Launch, c.LaunchEvery = l.name, l.every }
+
+// address reads host:port. Whether somebody listens there is seen later.
+func address(to *string) func(string) error {
+	return func(s string) error {
+		i := strings.LastIndexByte(s, ':')
+		if i < 0 {
+			return fmt.Errorf("%q must be HOST:PORT", suggest.Clip(s))
+		}
+		if p, err := strconv.Atoi(s[i+1:]); err != nil || p < 0 || p > math.MaxUint16 {
+			return fmt.Errorf("%q must end in a port from 0 to %d", suggest.Clip(s), math.MaxUint16)
+		}
+		*to = s
+		return nil
+	}
+}
+
+// gigabytes reads a bandwidth in GB/s as nccl-tests takes it: a bare number.
+func gigabytes(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		return 0, fmt.Errorf("%q must be a number of GB/s", suggest.Clip(s))
+	}
+	return v, nil
+}

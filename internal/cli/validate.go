@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/railyard/railyard/emu"
+)
+
+func (a *App) validate() *cobra.Command {
+	var effective bool
+	settings := []setting{{name: "print-effective", usage: "print the files with every default filled in", set: toggle(&effective)}}
+	cmd := &cobra.Command{
+		Use: "validate FILE...", Short: "Check cluster files without running anything",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
+			if err == nil && len(args) == 0 {
+				err = errors.New("validate needs a file: coordinator validate cluster.yaml")
+			}
+			if err != nil {
+				return &ExitError{ExitUsage, err}
+			}
+			return a.validateFiles(args, effective)
+		},
+	}
+	register(cmd, settings)
+	return cmd
+}
+
+// validateFiles looks at every file, also after a bad one.
+func (a *App) validateFiles(files []string, effective bool) error {
+	var errs []error
+	for _, f := range files {
+		data, err := a.ReadFile(f)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c, err := emu.LoadCluster(f, data, known())
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		e := c.Effective(known())
+		if effective {
+			a.Stdout.Write(e.YAML())
+			continue
+		}
+		gpus := 0
+		for _, g := range e.Groups {
+			gpus += g.Count * g.GPUs
+		}
+		fmt.Fprintf(a.Stdout, "%s: ok: %d nodes, %d GPUs, %s fabric of %s links\n", f, c.Nodes(), gpus, e.Fabric.Kind, e.Fabric.Link)
+	}
+	if len(errs) > 0 {
+		return &ExitError{ExitUsage, errors.Join(errs...)}
+	}
+	return nil
+}
