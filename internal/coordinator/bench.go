@@ -1,0 +1,88 @@
+package coordinator
+
+import (
+	"context"
+	"io"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/sweep"
+)
+
+// Device is where a rank of a bench is.
+type Device struct {
+	Rank, Node, GPU int
+	PID             int64  // of the nodesim that hosts it; 0 where there is none
+	Model           string // of the emulated GPU
+}
+
+// Started is what is known before the first row.
+type Started struct {
+	Cluster emu.Cluster // effective
+	Devices []Device
+	Rows    int
+	Procs   int
+}
+
+// Row is a line of the table and what it cost.
+type Row struct {
+	sweep.Row
+	Cost    Cost
+	Explain string // where the time went
+}
+
+// Sink takes a bench as it goes.
+type Sink struct {
+	Started func(Started) error
+	Row     func(Row) error
+	// Timeline, when set, gets one JSON record a line, in the kernel's order.
+	Timeline io.Writer
+}
+
+// Bench runs a sweep in an emulated session of its own.
+func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
+	sw, err := sweep.New(k.fabric, spec)
+	if err != nil {
+		return verdict(config(err))
+	}
+	err = sink.Started(Started{Cluster: k.fabric.Cluster, Devices: k.devices(), Rows: len(sw.Cases), Procs: len(k.members)})
+	if err != nil {
+		return err
+	}
+	var t *merger
+	if sink.Timeline != nil {
+		t = newMerger(sink.Timeline, k.fabric)
+	}
+	s := k.newSession(t, spec.Check)
+	var cost Cost
+	return sw.Run(func(_ *sweep.Case, b emu.Batch) (sweep.Result, error) {
+		res, c, err := s.execute(ctx, b)
+		cost.Add(c)
+		return res, err
+	}, func(r sweep.Row) error {
+		row := Row{Row: r, Cost: cost, Explain: s.use.Explain(k.fabric)}
+		cost = Cost{}
+		return sink.Row(row)
+	})
+}
+
+// Fabric returns the cluster made concrete.
+func (k *Cluster) Fabric() *fabric.Fabric { return k.fabric }
+
+func (k *Cluster) devices() []Device {
+	all := Devices(k.fabric)
+	for i := range all {
+		all[i].PID = k.members[k.owners.Node[all[i].Node]].pid
+	}
+	return all
+}
+
+// Devices returns the ranks of a cluster, hosted by nobody.
+func Devices(f *fabric.Fabric) []Device {
+	all := make([]Device, f.GPUs())
+	for g := range all {
+		n := f.NodeOf(g)
+		all[g] = Device{Rank: g, Node: n, GPU: f.Local(g), Model: f.System(n).Model}
+	}
+	return all
+}

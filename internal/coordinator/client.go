@@ -1,0 +1,116 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+// Client is a coordinator that serves elsewhere.
+type Client struct {
+	addr string
+	conn *grpc.ClientConn
+	api  railyardv1.CoordinatorServiceClient
+}
+
+// reach bounds how long a coordinator may take to answer at all.
+const reach = 5 * time.Second
+
+// Connect makes sure that a coordinator answers at addr.
+func Connect(ctx context.Context, addr string) (*Client, error) {
+	conn, err := grpc.NewClient(addr, wire.DialOptions()...)
+	if err != nil {
+		return nil, wire.Failf(wire.Config, "--connect %s: %v", addr, err)
+	}
+	c := &Client{addr: addr, conn: conn, api: railyardv1.NewCoordinatorServiceClient(conn)}
+	if _, err := c.Status(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return c, nil
+}
+
+// Close lets go of the connection.
+func (c *Client) Close() { _ = c.conn.Close() }
+
+// Status asks who is there and what goes on.
+func (c *Client) Status(ctx context.Context) (*railyardv1.StatusResponse, error) {
+	limited, cancel := context.WithTimeout(ctx, reach)
+	defer cancel()
+	m, err := c.api.Status(limited, &railyardv1.StatusRequest{})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, wire.Failf(wire.Config, "--connect %s: no coordinator answers there: %v", c.addr, wire.FromStatus(err).Text)
+	}
+	return m, nil
+}
+
+// Bench runs a sweep on the other coordinator's cluster.
+func (c *Client) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
+	stream, err := c.api.Bench(ctx, wire.EncodeSpec(&spec, sink.Timeline != nil))
+	if err != nil {
+		return c.failure(ctx, err)
+	}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return c.failure(ctx, err)
+		}
+		if err := c.take(m, sink); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Client) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return wire.FromStatus(err)
+}
+
+func (c *Client) take(m *railyardv1.BenchResponse, sink Sink) error {
+	switch {
+	case m.GetStarted() != nil:
+		return c.started(m.GetStarted(), sink)
+	case m.GetRow() != nil:
+		r, err := wire.DecodeRow(m.GetRow())
+		if err != nil {
+			return wire.Failf(wire.Mismatch, "%s: %v", c.addr, err)
+		}
+		k := m.GetRow().GetCost()
+		return sink.Row(Row{Row: r, Explain: m.GetRow().GetExplain(), Cost: Cost{Rounds: k.GetRounds(), Grants: k.GetGrants(),
+			Frames: k.GetFrames(), Events: k.GetEvents(), Wall: time.Duration(k.GetWallNs())}})
+	case m.GetTimeline() != nil && sink.Timeline != nil:
+		_, err := sink.Timeline.Write(m.GetTimeline().GetLines())
+		return err
+	default:
+		return nil // progress and the summary say nothing that rows have not
+	}
+}
+
+func (c *Client) started(m *railyardv1.BenchStarted, sink Sink) error {
+	cluster, err := emu.ParseCluster(fmt.Sprintf("the cluster of %s", c.addr), []byte(m.GetEffectiveYaml()))
+	if err != nil {
+		return wire.Failf(wire.Mismatch, "%v", err)
+	}
+	s := Started{Cluster: cluster, Rows: int(m.GetRows()), Procs: int(m.GetProcesses())}
+	for _, d := range m.GetDevices() {
+		s.Devices = append(s.Devices, Device{Rank: int(d.GetRank()), Node: int(d.GetNode()), GPU: int(d.GetGpu()),
+			PID: d.GetPid(), Model: d.GetName()})
+	}
+	return sink.Started(s)
+}

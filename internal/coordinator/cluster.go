@@ -1,0 +1,225 @@
+package coordinator
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+// Cluster is an assembled cluster: every declared node has a nodesim, and every
+// nodesim a session.
+type Cluster struct {
+	config    Config
+	log       *zap.Logger
+	fabric    *fabric.Fabric
+	roster    *gossip.Roster
+	processes []*process
+	members   []*member // by participant
+	owners    transit.Owners
+	answers   chan answer
+	cancel    context.CancelFunc
+	ctx       context.Context // of the sessions
+}
+
+// Start gathers a cluster: it starts nodesims if told to, waits until every
+// declared node is there, and sets up a session with each. On an error nothing
+// of it is left.
+func Start(ctx context.Context, c Config) (*Cluster, error) {
+	f, err := fabric.New(c.Cluster)
+	if err != nil {
+		return nil, wire.Failf(wire.Config, "%v", err)
+	}
+	if err := c.complete(f.Nodes()); err != nil {
+		return nil, wire.Failf(wire.Config, "%v", err)
+	}
+	k := &Cluster{config: c, log: c.Logger.Named("coordinator"), fabric: f, answers: make(chan answer, 64)}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	if err := k.start(ctx); err != nil {
+		k.Close()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *Cluster) start(ctx context.Context) error {
+	binary := ""
+	if k.config.Spawn {
+		var err error
+		if binary, err = findNodesim(k.config.Nodesim); err != nil {
+			return err
+		}
+	}
+	id := cmp.Or(k.config.ClusterID, randomID())
+	if err := k.enter(ctx, id); err != nil {
+		return err
+	}
+	if k.config.Spawn {
+		if err := k.spawnAll(binary, id); err != nil {
+			return err
+		}
+	}
+	hosts, err := k.assemble(ctx, id)
+	if err != nil {
+		return err
+	}
+	return k.setUp(ctx, hosts)
+}
+
+// enter makes the coordinator the first member.
+func (k *Cluster) enter(ctx context.Context, id string) error {
+	g := k.config.Gossip
+	g.Name, g.Logger = "coordinator", k.config.Logger
+	g.Meta = gossip.Member{Role: gossip.Coordinator, Cluster: id, Version: k.config.Version}
+	roster, err := gossip.Start(ctx, g)
+	if err != nil {
+		return wire.Failf(wire.Config, "--gossip: %v", err)
+	}
+	k.roster = roster
+	if k.config.Entered != nil {
+		k.config.Entered(roster.Addr())
+	}
+	return nil
+}
+
+// Join returns the address at which nodesims join.
+func (k *Cluster) Join() string { return k.roster.Addr() }
+
+func (k *Cluster) spawnAll(binary, id string) error {
+	debug := k.log.Core().Enabled(zap.DebugLevel)
+	for _, nodes := range spread(k.fabric.Nodes(), k.config.Procs) {
+		p, err := spawn(binary, nodes, k.roster.Addr(), id, debug)
+		if err != nil {
+			return err
+		}
+		k.processes = append(k.processes, p)
+	}
+	return nil
+}
+
+// assemble waits for the declared nodes, and not for one whose process has
+// ended already.
+func (k *Cluster) assemble(ctx context.Context, id string) (gossip.Assembly, error) {
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for _, p := range k.processes {
+		go func() {
+			if how, ok := p.ended(limited, k.config.Assembly); ok {
+				cancel(wire.Failf(wire.Config, "process %s did not start: %s", p.name, how))
+			}
+		}()
+	}
+	a, err := k.roster.Await(limited, gossip.Expect{Nodes: k.fabric.Nodes(), Cluster: id,
+		Version: k.config.Version, Deadline: k.config.Assembly})
+	if err == nil {
+		return a, nil
+	}
+	var f *wire.Failure
+	if errors.As(context.Cause(limited), &f) {
+		return a, f
+	}
+	if ctx.Err() != nil {
+		return a, ctx.Err()
+	}
+	if gossip.Usage(err) {
+		return a, wire.Failf(wire.Config, "%v", err)
+	}
+	return a, wire.Failf(wire.Timeout, "%v", err)
+}
+
+// setUp opens a session with every member and waits until all are ready.
+func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
+	k.place(a)
+	m := &railyardv1.Setup{Session: binary.LittleEndian.Uint64(randomBytes(8)), ProtocolVersion: wire.ProtocolVersion,
+		Cluster: wire.EncodeCluster(&k.fabric.Cluster)}
+	for _, p := range k.members {
+		out := &railyardv1.Participant{Member: p.Name, Address: p.GRPC}
+		for n := range p.Nodes.All() {
+			out.Nodes = append(out.Nodes, uint32(n))
+		}
+		m.Participants = append(m.Participants, out)
+	}
+	for i, p := range k.members {
+		if err := p.open(k.ctx, k.answers); err != nil {
+			return err
+		}
+		own := &railyardv1.Setup{Session: m.Session, ProtocolVersion: m.ProtocolVersion, Cluster: m.Cluster,
+			Self: uint32(i), Participants: m.Participants}
+		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Setup{Setup: own}})
+	}
+	return k.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
+		if r.GetReady() == nil {
+			return false, nil
+		}
+		k.members[i].pid = r.GetReady().GetPid()
+		return true, nil
+	})
+}
+
+// place makes a participant of every process, in the order of its first node.
+func (k *Cluster) place(a gossip.Assembly) {
+	k.owners.Node = make([]int, k.fabric.Nodes())
+	index := map[string]int{}
+	for n := range k.owners.Node {
+		host := a.ByNode[n]
+		i, ok := index[host.Name]
+		if !ok {
+			i = len(k.members)
+			index[host.Name] = i
+			m := &member{Member: host, index: i}
+			for _, p := range k.processes {
+				if p.name == host.Name {
+					m.process = p
+				}
+			}
+			k.members = append(k.members, m)
+		}
+		k.owners.Node[n] = i
+	}
+	k.owners.Shared = len(k.members)
+}
+
+// closing bounds how long members may take to end their sessions.
+const closing = 500 * time.Millisecond
+
+// Close ends the sessions, and every process it started, within two seconds.
+func (k *Cluster) Close() {
+	for _, m := range k.members {
+		if m.stream != nil {
+			_ = m.stream.CloseSend()
+		}
+	}
+	if k.roster != nil {
+		k.roster.Leave(closing)
+	}
+	stop(k.processes)
+	k.cancel()
+	for _, m := range k.members {
+		if m.conn != nil {
+			_ = m.conn.Close()
+		}
+	}
+	if k.roster != nil {
+		k.roster.Close()
+	}
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the process instead
+	return b
+}
+
+// randomID names a cluster, so that a stray process of another is known as one.
+func randomID() string { return hex.EncodeToString(randomBytes(6)) }

@@ -1,0 +1,68 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/internal/gossip"
+)
+
+// Config is what a coordinator is told.
+type Config struct {
+	// Cluster is the declared hardware.
+	Cluster emu.Cluster
+	// Procs is over how many nodesim processes the nodes are spread; 0 is one
+	// for each node. Only for processes the coordinator starts itself.
+	Procs int
+	// Spawn makes the coordinator start nodesims itself; otherwise it waits for
+	// them to join.
+	Spawn bool
+	// ClusterID names the cluster among others that may gossip near by; empty
+	// draws one.
+	ClusterID string
+	// Nodesim is the path of the binary to start. Empty: beside this one, then
+	// on PATH.
+	Nodesim string
+	// Version of this binary. Nodesims of another are refused.
+	Version string
+	// Gossip is the preset that suits the network, with the address to bind.
+	Gossip gossip.Config
+	// Assembly bounds the wait for all declared nodes, in wall time.
+	Assembly time.Duration
+	// Stall bounds, in wall time, how long a nodesim that owes a report may
+	// say nothing at all.
+	Stall time.Duration
+	// Entered, when set, is told the address to join as soon as it is open.
+	Entered func(join string)
+	Logger  *zap.Logger
+}
+
+// Defaults of Config.
+const (
+	DefaultAssembly = 30 * time.Second
+	DefaultStall    = 60 * time.Second
+)
+
+func (c *Config) complete(nodes int) error {
+	var errs []error
+	if c.Procs < 0 || c.Procs > nodes {
+		errs = append(errs, fmt.Errorf("--procs %d: must be 1 to %d, the number of nodes; 0 is one for each node", c.Procs, nodes))
+	}
+	if c.Procs == 0 {
+		c.Procs = nodes
+	}
+	if c.Assembly == 0 {
+		c.Assembly = DefaultAssembly
+	}
+	if c.Stall == 0 {
+		c.Stall = DefaultStall
+	}
+	if c.Logger == nil {
+		c.Logger = zap.NewNop()
+	}
+	return errors.Join(errs...)
+}

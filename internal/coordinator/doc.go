@@ -1,0 +1,21 @@
+// Package coordinator is the daemon that runs clusters: it gathers nodesims,
+// grants them windows of emulated time, gathers their timings and verdicts, and
+// ends everything it started.
+//
+//	config.go    Config: what it is told
+//	cluster.go   Start, Close: from nothing to a cluster that is ready
+//	spawn.go     nodesim processes of its own
+//	member.go    one nodesim: its session stream
+//	execute.go   a batch, in rounds
+//	timeline.go  records of all nodesims, merged as they come
+//	bench.go     Bench: a sweep, row by row
+//	use.go       where the time went
+//	failure.go   which process is to blame
+//	serve.go     the gRPC service of `coordinator serve`
+//	client.go    Bench on a coordinator elsewhere
+//
+// Times come from the kernels in the nodesims. This package imports no node
+// kernel, and archtest sees to that: it owns the shared ports of the fabric
+// alone. May import: internal/wire, internal/gossip, emu (transit, window,
+// fabric, sweep, timeline), collective, shaping.
+package coordinator

@@ -1,0 +1,297 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/emu/window"
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+	"github.com/railyard/railyard/shaping"
+)
+
+// session is one emulated session: batches that follow one another on ports
+// that remember.
+type session struct {
+	*Cluster
+	batch     uint32
+	conductor *window.Conductor
+	shared    *transit.Shared
+	timeline  *merger // nil: none wanted
+	check     bool
+	outcome   emu.Outcome
+	before    Cost
+	use       sweep.Use
+}
+
+// Cost is what a virtual clock costs the host.
+type Cost struct {
+	Rounds, Grants, Frames, Events uint64
+	Wall                           time.Duration
+}
+
+// Add adds what another batch cost.
+func (c *Cost) Add(o Cost) {
+	c.Rounds += o.Rounds
+	c.Grants += o.Grants
+	c.Frames += o.Frames
+	c.Events += o.Events
+	c.Wall += o.Wall
+}
+
+// maxWindow bounds a window when a timeline is kept, and with it the records
+// held back for merging.
+const maxWindow = 100 * shaping.Microsecond
+
+func (k *Cluster) newSession(t *merger, check bool) *session {
+	s := &session{Cluster: k, timeline: t, check: check}
+	if k.fabric.Contended() {
+		s.shared = transit.NewShared(k.fabric, k.owners, t != nil)
+	}
+	s.conductor = window.New(len(k.members), s.shared)
+	if t != nil {
+		s.conductor.Limit = maxWindow
+	}
+	return s
+}
+
+// execute runs a batch to its end and verifies it.
+func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost, error) {
+	start := time.Now()
+	s.outcome = emu.Outcome{}
+	err := s.begin(ctx, b)
+	if err == nil {
+		err = s.rounds(ctx)
+	}
+	if err != nil {
+		return sweep.Result{}, Cost{}, err
+	}
+	s.outcome.Now = s.conductor.Now()
+	emu.SortEnds(s.outcome.Ends)
+	total := s.cost()
+	cost := Cost{Rounds: total.Rounds - s.before.Rounds, Grants: total.Grants - s.before.Grants,
+		Frames: total.Frames - s.before.Frames, Events: total.Events - s.before.Events}
+	s.before = total
+	res := sweep.Result{Outcome: s.outcome}
+	res.Events = cost.Events
+	if s.check {
+		if res.Wrong, err = s.verify(ctx, b); err != nil {
+			return res, cost, err
+		}
+	}
+	err = s.finish(ctx, b)
+	cost.Wall = time.Since(start)
+	return res, cost, err
+}
+
+func (s *session) cost() Cost {
+	return Cost{Rounds: s.conductor.Rounds, Grants: s.conductor.Grants,
+		Frames: s.conductor.Frames(), Events: s.conductor.Events()}
+}
+
+func (s *session) begin(ctx context.Context, b emu.Batch) error {
+	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil}
+	for _, p := range s.members {
+		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Begin{Begin: m}})
+	}
+	s.batch++
+	s.conductor.Await()
+	return s.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
+		g := r.GetBegun()
+		if g == nil {
+			return false, nil
+		}
+		s.conductor.Report(i, window.Report{Next: shaping.Time(g.GetNextPs()), Out: shaping.Time(g.GetOutPs())})
+		return true, nil
+	})
+}
+
+// rounds grants windows until nothing is pending anywhere.
+func (s *session) rounds(ctx context.Context) error {
+	for round := uint32(0); ; round++ {
+		grants := s.conductor.Round()
+		if s.timeline != nil {
+			if s.shared != nil {
+				s.timeline.add(s.shared.TakeRecords())
+			}
+			if len(grants) == 0 {
+				return s.timeline.flush(shaping.Never)
+			}
+		}
+		if len(grants) == 0 {
+			return nil
+		}
+		for i := range grants {
+			s.grant(round, &grants[i])
+		}
+		for s.conductor.Waiting() {
+			if err := s.report(ctx, round); err != nil {
+				return err
+			}
+		}
+		if s.timeline != nil {
+			if err := s.timeline.flush(s.conductor.Horizon()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *session) grant(round uint32, g *window.Grant) {
+	m := &railyardv1.Grant{Round: round, UntilPs: int64(g.Until)}
+	for _, e := range g.Expect {
+		m.Expect = append(m.Expect, &railyardv1.Expect{Participant: uint32(e.From), Frames: e.Count})
+	}
+	for i := range g.Shared {
+		m.FabricFrames = append(m.FabricFrames, wire.EncodeHeader(&g.Shared[i]))
+	}
+	s.members[g.To].say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Grant{Grant: m}})
+}
+
+// report takes one part of one member's report.
+func (s *session) report(ctx context.Context, round uint32) error {
+	i, r, err := s.hear(ctx, func() string { return s.members[s.conductor.Owes()].Name })
+	if err != nil {
+		return err
+	}
+	m := r.GetReport()
+	if m == nil || m.GetRound() != round || !s.conductor.Due(i) {
+		return wire.Failf(wire.Mismatch, "%s said %T when its report on round %d was due", s.members[i].Name, r.GetResponse(), round)
+	}
+	if m.GetRecords() != nil && s.timeline != nil {
+		recs, err := wire.DecodeRecords(nil, m.GetRecords())
+		if err != nil {
+			return wire.Failf(wire.Mismatch, "%s: %v", s.members[i].Name, err)
+		}
+		s.timeline.add(recs)
+	}
+	if m.GetMore() {
+		return nil
+	}
+	ends, err := wire.DecodeEnds(m.GetEnds())
+	if err != nil {
+		return wire.Failf(wire.Mismatch, "%s: %v", s.members[i].Name, err)
+	}
+	s.outcome.Ends = append(s.outcome.Ends, ends...)
+	report, err := s.decode(m)
+	if err != nil {
+		return wire.Failf(wire.Mismatch, "%s: %v", s.members[i].Name, err)
+	}
+	s.conductor.Report(i, report)
+	return nil
+}
+
+func (s *session) decode(m *railyardv1.Report) (window.Report, error) {
+	r := window.Report{Next: shaping.Time(m.GetNextPs()), Out: shaping.Time(m.GetOutPs()),
+		Now: shaping.Time(m.GetNowPs()), Events: m.GetEvents()}
+	for _, t := range m.GetSent() {
+		if int(t.GetParticipant()) >= len(s.members) {
+			return r, fmt.Errorf("frames sent to participant %d of %d", t.GetParticipant(), len(s.members))
+		}
+		r.Sent = append(r.Sent, window.Sent{To: int(t.GetParticipant()), Count: t.GetFrames(),
+			Stamp: shaping.Time(t.GetEarliestStampPs()), Induced: shaping.Time(t.GetEarliestInducedPs())})
+	}
+	for _, f := range m.GetFabricFrames() {
+		h, err := wire.DecodeHeader(f)
+		if err != nil {
+			return r, err
+		}
+		if s.shared == nil {
+			return r, fmt.Errorf("a frame on connection %d for the fabric, which no two nodes contend for", h.Conn)
+		}
+		if err := s.shared.Check(&h); err != nil {
+			return r, err
+		}
+		r.Shared = append(r.Shared, h)
+	}
+	return r, nil
+}
+
+// verify asks every member to compare its ranks' results with what they must
+// be, and compares across members where all ranks must agree bit for bit.
+func (s *session) verify(ctx context.Context, b emu.Batch) ([]int64, error) {
+	for _, m := range s.members {
+		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Verify{Verify: &railyardv1.Verify{}}})
+	}
+	var all []*railyardv1.RankVerdict
+	err := s.each(ctx, func(_ int, r *railyardv1.SessionResponse) (bool, error) {
+		if r.GetVerified() == nil {
+			return false, nil
+		}
+		all = append(all, r.GetVerified().GetVerdicts()...)
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tally(b, all)
+}
+
+// tally counts the wrong elements of each run. A rank that nobody looked at, or
+// ranks that differ where they must not, are failures of the emulation.
+func tally(b emu.Batch, all []*railyardv1.RankVerdict) ([]int64, error) {
+	wrong := make([]int64, len(b.Runs))
+	seen := make([]map[uint32]bool, len(b.Runs))
+	digests := make([]map[uint64]bool, len(b.Runs))
+	for i := range seen {
+		seen[i], digests[i] = map[uint32]bool{}, map[uint64]bool{}
+	}
+	for _, v := range all {
+		if int(v.GetRun()) >= len(b.Runs) {
+			return nil, wire.Failf(wire.Mismatch, "a verdict on run %d of %d", v.GetRun(), len(b.Runs))
+		}
+		wrong[v.GetRun()] += v.GetWrong()
+		seen[v.GetRun()][v.GetRank()] = true
+		digests[v.GetRun()][v.GetDigest()] = true
+	}
+	for i := range b.Runs {
+		r := &b.Runs[i]
+		if r.Real > 0 && len(seen[i]) != len(r.Comm) {
+			return nil, wire.Failf(wire.Mismatch, "run %d: %d of %d ranks were verified", i, len(seen[i]), len(r.Comm))
+		}
+		if r.Op.Uniform() && wrong[i] == 0 && len(digests[i]) > 1 {
+			return nil, wire.Failf(wire.Mismatch, "run %d: ranks of one all-reduce differ in bits", i)
+		}
+	}
+	return wrong, nil
+}
+
+// finish learns where the time went, and whether everything ended.
+func (s *session) finish(ctx context.Context, b emu.Batch) error {
+	for _, m := range s.members {
+		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Finish{Finish: &railyardv1.Finish{}}})
+	}
+	s.use = sweep.Use{Span: s.outcome.Now.Sub(b.Runs[0].Offset)}
+	var stuck []*railyardv1.StuckBlock
+	err := s.each(ctx, func(_ int, r *railyardv1.SessionResponse) (bool, error) {
+		f := r.GetFinished()
+		if f == nil {
+			return false, nil
+		}
+		stuck = append(stuck, f.GetStuck()...)
+		return true, s.gather(f)
+	})
+	if err != nil {
+		return err
+	}
+	if len(stuck) > 0 {
+		return deadlock(stuck)
+	}
+	for i := range b.Runs {
+		if !s.outcome.Done(i, &b.Runs[i]) {
+			return wire.Failf(wire.Bug, "run %d: nothing is pending, but not every rank has ended", i)
+		}
+	}
+	return nil
+}
+
+func deadlock(stuck []*railyardv1.StuckBlock) error {
+	b := stuck[0]
+	f := wire.Failf(wire.Deadlock, "rank %d waits for a %s of rank %d, and %d more blocks wait", b.GetRank(), b.GetWaits(), b.GetPeer(), len(stuck)-1)
+	f.Place = wire.Place{Run: int(b.GetRun()), Rank: int(b.GetRank()), Channel: int(b.GetChannel()), Step: int(b.GetStep()), Peer: int(b.GetPeer())}
+	return f
+}

@@ -1,0 +1,233 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+// Server is `coordinator serve`: it answers on a socket from the start, while
+// the nodes still gather.
+type Server struct {
+	railyardv1.UnimplementedCoordinatorServiceServer
+	config Config
+	lis    net.Listener
+	end    context.CancelFunc
+	ready  chan struct{} // closed when cluster or err is set
+
+	cluster *Cluster
+	err     error
+	busy    sync.Mutex // held during a bench
+	running string
+	state   sync.Mutex // guards running and err
+}
+
+// Serve runs a coordinator for nodes that join from elsewhere, until ctx ends
+// or somebody asks it to shut down. It calls started with the addresses of the
+// service and of the gossip once both are open.
+func Serve(ctx context.Context, c Config, listen string, started func(service, join string)) error {
+	lis, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return wire.Failf(wire.Config, "--listen %s: %v; choose another address, or port 0 for any free one", listen, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &Server{config: c, lis: lis, end: cancel, ready: make(chan struct{})}
+	srv := grpc.NewServer(wire.ServerOptions()...)
+	railyardv1.RegisterCoordinatorServiceServer(srv, s)
+	healthpb.RegisterHealthServer(srv, health.NewServer())
+	reflection.Register(srv)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(lis) }()
+	defer func() {
+		srv.Stop()
+		<-served
+	}()
+	return s.run(ctx, started)
+}
+
+func (s *Server) run(ctx context.Context, started func(service, join string)) error {
+	announce := s.config
+	announce.Entered = func(join string) { started(s.lis.Addr().String(), join) }
+	k, err := Start(ctx, announce)
+	s.state.Lock()
+	s.cluster, s.err = k, err
+	s.state.Unlock()
+	close(s.ready)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer k.Close()
+	<-ctx.Done()
+	s.busy.Lock() // a bench sees ctx end as well
+	defer s.busy.Unlock()
+	return nil
+}
+
+// Bench runs one bench at a time; a second one waits for the first.
+func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.CoordinatorService_BenchServer) error {
+	ctx := stream.Context()
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	if err := s.broken(ctx); err != nil {
+		return wire.ToStatus(err)
+	}
+	spec, err := wire.DecodeSpec(req)
+	if err != nil {
+		return wire.ToStatus(wire.Failf(wire.Config, "%v", err))
+	}
+	s.setRunning(fmt.Sprintf("%s on %d GPUs", spec.Op, s.cluster.fabric.GPUs()))
+	defer s.setRunning("")
+	out := &sender{stream: stream}
+	sink := Sink{Started: out.started, Row: out.row}
+	if req.GetTimeline() {
+		sink.Timeline = out
+	}
+	if err := s.cluster.Bench(ctx, spec, sink); err != nil {
+		f := verdict(err)
+		if f.Cause != wire.Config {
+			s.fail(f)
+		}
+		return wire.ToStatus(f)
+	}
+	return out.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Summary{
+		Summary: &railyardv1.BenchSummary{Processes: uint32(len(s.cluster.members)), Cost: encodeCost(&out.cost)}}})
+}
+
+// fail remembers what ended the cluster: a run that broke off leaves nodesims
+// in the middle of it, so that nothing more can be run, and ends the server.
+func (s *Server) fail(err error) {
+	s.state.Lock()
+	s.err = err
+	s.state.Unlock()
+	s.end()
+}
+
+func (s *Server) broken(ctx context.Context) error {
+	s.state.Lock()
+	err := s.err
+	s.state.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := s.cluster.Broken(ctx); err != nil {
+		s.fail(err)
+		return err
+	}
+	return nil
+}
+
+func (s *Server) setRunning(what string) {
+	s.state.Lock()
+	s.running = what
+	s.state.Unlock()
+}
+
+// Status says who is here and what goes on.
+func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1.StatusResponse, error) {
+	s.state.Lock()
+	defer s.state.Unlock()
+	m := &railyardv1.StatusResponse{Version: s.config.Version, Running: s.running,
+		DeclaredNodes: uint32(s.config.Cluster.Nodes()), ClusterYaml: string(s.config.Cluster.YAML()),
+		State: railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING}
+	if s.err != nil {
+		m.State = railyardv1.ClusterState_CLUSTER_STATE_BROKEN
+	}
+	if s.cluster == nil {
+		return m, nil
+	}
+	m.DeclaredGpus = uint32(s.cluster.fabric.GPUs())
+	if s.err == nil {
+		m.State = railyardv1.ClusterState_CLUSTER_STATE_IDLE
+		if s.running != "" {
+			m.State = railyardv1.ClusterState_CLUSTER_STATE_RUNNING
+		}
+	}
+	alive := map[string]bool{}
+	for _, p := range s.cluster.roster.Members() {
+		alive[p.Name] = p.Role == gossip.Nodesim
+	}
+	for _, p := range s.cluster.members {
+		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: alive[p.Name]}
+		for n := range p.Nodes.All() {
+			out.Nodes = append(out.Nodes, uint32(n))
+			_, gpus := s.cluster.fabric.GPURange(n)
+			out.Gpus += uint32(gpus)
+		}
+		m.Members = append(m.Members, out)
+	}
+	return m, nil
+}
+
+// Shutdown ends the server and with it the cluster.
+func (s *Server) Shutdown(context.Context, *railyardv1.ShutdownRequest) (*railyardv1.ShutdownResponse, error) {
+	defer s.end()
+	n := 0
+	if s.cluster != nil {
+		n = len(s.cluster.members)
+	}
+	return &railyardv1.ShutdownResponse{Members: uint32(n)}, nil
+}
+
+// sender turns a bench into the messages of its stream.
+type sender struct {
+	stream railyardv1.CoordinatorService_BenchServer
+	cost   Cost
+}
+
+func (o *sender) send(m *railyardv1.BenchResponse) error {
+	if err := o.stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+func (o *sender) started(s Started) error {
+	m := &railyardv1.BenchStarted{EffectiveYaml: string(s.Cluster.YAML()), Rows: uint32(s.Rows), Processes: uint32(s.Procs)}
+	for _, d := range s.Devices {
+		m.Devices = append(m.Devices, &railyardv1.Device{Rank: uint32(d.Rank), Node: uint32(d.Node),
+			Gpu: uint32(d.GPU), Pid: d.PID, Name: d.Model})
+	}
+	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Started{Started: m}})
+}
+
+func (o *sender) row(r Row) error {
+	o.cost.Add(r.Cost)
+	m := wire.EncodeRow(&r.Row)
+	m.Cost, m.Explain = encodeCost(&r.Cost), r.Explain
+	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Row{Row: m}})
+}
+
+// Write sends a piece of the timeline.
+func (o *sender) Write(b []byte) (int, error) {
+	m := &railyardv1.TimelineChunk{Lines: bytes.Clone(b)}
+	if err := o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Timeline{Timeline: m}}); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func encodeCost(c *Cost) *railyardv1.EmulationCost {
+	return &railyardv1.EmulationCost{Rounds: c.Rounds, Grants: c.Grants, Frames: c.Frames, Events: c.Events, WallNs: int64(c.Wall)}
+}

@@ -1,0 +1,162 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wire"
+)
+
+// process is a nodesim that the coordinator started.
+type process struct {
+	name     string
+	cmd      *exec.Cmd
+	lifeline io.Closer // closing it, in whatever way, ends the process
+	errors   tail
+	done     chan struct{} // closed when it has ended
+	err      error         // how it ended; set before done is closed
+}
+
+// findNodesim returns the path of the nodesim binary.
+func findNodesim(path string) (string, error) {
+	if path != "" {
+		if _, err := os.Stat(path); err != nil {
+			return "", wire.Failf(wire.Config, "--nodesim %s: %v; give the path of the nodesim binary", path, errors.Unwrap(err))
+		}
+		return path, nil
+	}
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), "nodesim")
+		if _, err := os.Stat(beside); err == nil {
+			return beside, nil
+		}
+	}
+	found, err := exec.LookPath("nodesim")
+	if err != nil {
+		return "", wire.Failf(wire.Config, "nodesim: no such binary beside coordinator or on PATH; build it with make build, or give --nodesim PATH")
+	}
+	return found, nil
+}
+
+// spread returns which nodes each of n processes hosts: contiguous ranges, as
+// even as can be.
+func spread(nodes, n int) []gossip.Nodes {
+	var all []gossip.Nodes
+	for i := range n {
+		all = append(all, gossip.Nodes{{First: nodes * i / n, Last: nodes*(i+1)/n - 1}})
+	}
+	return all
+}
+
+// spawn starts one nodesim. It holds the process's standard input: however this
+// process ends, the kernel closes it, and the nodesim notices.
+func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) (*process, error) {
+	name := "node" + nodes.String()
+	args := []string{"--name", name, "--nodes", nodes.String(), "--join", join, "--cluster-id", cluster, "--lifeline"}
+	if debug {
+		args = append(args, "--log-level", "debug")
+	}
+	p := &process{name: name, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	// Ctrl-C reaches the whole foreground group; only the coordinator is to act
+	// on it, and end its nodesims in its own order.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Stderr = &p.errors
+	if debug {
+		p.cmd.Stderr = io.MultiWriter(&p.errors, os.Stderr)
+	}
+	in, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("nodesim %s: %w", nodes, err)
+	}
+	p.lifeline = in
+	if err := p.cmd.Start(); err != nil {
+		return nil, wire.Failf(wire.Config, "--nodesim %s: %v", binary, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// ended says how the process ended, if it does so within the patience given.
+func (p *process) ended(ctx context.Context, patience time.Duration) (string, bool) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+		return "", false
+	case <-ctx.Done():
+		return "", false
+	}
+	how := "exit status 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	if said := p.errors.String(); said != "" {
+		how += ": " + said
+	}
+	return how, true
+}
+
+// Grace is how long a nodesim may take to end by itself once it has been told.
+const grace = time.Second
+
+// stop ends processes: first by letting go of them, then by force.
+func stop(ps []*process) {
+	for _, p := range ps {
+		_ = p.lifeline.Close()
+	}
+	deadline := time.After(grace)
+	for _, p := range ps {
+		select {
+		case <-p.done:
+		case <-deadline:
+			for _, q := range ps {
+				_ = q.cmd.Process.Kill()
+			}
+			deadline = nil
+			<-p.done
+		}
+	}
+}
+
+// tail keeps the last line or so of what a process said on standard error, for
+// the message about its end.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const tailBytes = 2 << 10
+
+// Write keeps the end of what was written.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, b...)
+	if n := len(t.buf); n > tailBytes {
+		t.buf = append(t.buf[:0], t.buf[n-tailBytes:]...)
+	}
+	return len(b), nil
+}
+
+// String returns the last line written.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(t.buf), []byte("\n"))
+	return strings.TrimSpace(string(lines[len(lines)-1]))
+}

@@ -1,0 +1,260 @@
+package nodesim
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/kernel"
+	"github.com/railyard/railyard/emu/payload"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/emu/wiring"
+	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+// event is one thing that reaches the actor.
+type event struct {
+	request *railyardv1.SessionRequest
+	frames  []wire.Frame
+	from    int   // participant that sent the frames
+	peer    *peer // its stream is open
+	closed  bool  // the coordinator has closed the session
+	err     error // a stream broke: the end
+}
+
+// actor owns the kernel, the payload and everything else that changes during a
+// session. Its methods run on one goroutine, that of the Session handler.
+type actor struct {
+	node   *node
+	log    *zap.Logger
+	stream railyardv1.NodeService_SessionServer
+	inbox  *mailbox[event]
+
+	session uint64
+	self    int
+	owners  transit.Owners
+	fabric  *fabric.Fabric
+	peers   []*peer // by participant; nil for this one
+	early   []*peer // whose streams opened before this process was set up
+	missing int     // peers whose streams are not open yet
+	dialed  []func()
+	ready   bool // the coordinator knows
+
+	kernel   *kernel.Kernel
+	batch    uint32
+	runs     []emu.Run
+	wirings  []*wiring.Wiring
+	machines []*payload.Machine // nil where a run moves headers only
+	earlier  []*payload.Machine // of the batch before
+
+	taken []uint64 // frames from each participant since batch 0
+	sent  []uint64 // frames to each participant since batch 0
+	grant *railyardv1.Grant
+	said  time.Time // when the coordinator was told anything last
+}
+
+func newActor(n *node, stream railyardv1.NodeService_SessionServer) *actor {
+	return &actor{node: n, log: n.log.Named("actor"), stream: stream, inbox: newMailbox[event]()}
+}
+
+// run handles events until the session ends. nil: the coordinator closed it.
+func (a *actor) run() error {
+	defer a.hangUp()
+	var events []event
+	for {
+		events, _ = a.inbox.take(events)
+		for i := range events {
+			e := &events[i]
+			if e.closed {
+				return nil
+			}
+			if err := a.handle(e); err != nil {
+				return a.fail(err)
+			}
+		}
+	}
+}
+
+func (a *actor) handle(e *event) error {
+	switch {
+	case e.err != nil:
+		return e.err
+	case e.peer != nil:
+		return a.connected(e.peer)
+	case e.frames != nil:
+		return a.arrived(e.from, e.frames)
+	case e.request.GetSetup() != nil:
+		return a.setUp(e.request.GetSetup())
+	case a.fabric == nil:
+		return wire.Failf(wire.Mismatch, "the session must begin with Setup")
+	case e.request.GetBegin() != nil:
+		return a.begin(e.request.GetBegin())
+	case e.request.GetGrant() != nil:
+		return a.granted(e.request.GetGrant())
+	case e.request.GetVerify() != nil:
+		return a.verify()
+	case e.request.GetFinish() != nil:
+		return a.finish()
+	case e.request.GetAbort() != nil:
+		return wire.DecodeFailure(e.request.GetAbort().GetReason())
+	default:
+		return wire.Failf(wire.Mismatch, "a request this version (%s) does not know", a.node.config.Version)
+	}
+}
+
+// fail tells the coordinator what is wrong, if it still listens.
+func (a *actor) fail(err error) error {
+	f := wire.FromStatus(wire.ToStatus(err))
+	f.Member = a.node.config.Name
+	a.log.Debug("session failed", zap.Error(err))
+	_ = a.stream.Send(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Failure{Failure: wire.EncodeFailure(f)}})
+	return err
+}
+
+// setUp builds the hardware and opens the streams to the peers.
+func (a *actor) setUp(m *railyardv1.Setup) error {
+	if a.fabric != nil {
+		return wire.Failf(wire.Mismatch, "a second Setup in one session")
+	}
+	if v := m.GetProtocolVersion(); v != wire.ProtocolVersion {
+		return wire.Failf(wire.Mismatch, "protocol version %d: this nodesim speaks %d; use binaries of one build", v, wire.ProtocolVersion)
+	}
+	cluster, err := wire.DecodeCluster(m.GetCluster())
+	if err != nil {
+		return wire.Failf(wire.Config, "%v", err)
+	}
+	if alter := a.node.config.Alter; alter != nil {
+		alter(&cluster)
+	}
+	if a.fabric, err = fabric.New(cluster); err != nil {
+		return wire.Failf(wire.Config, "%v", err)
+	}
+	a.session, a.self = m.GetSession(), int(m.GetSelf())
+	if err := a.place(m); err != nil {
+		return err
+	}
+	return a.connect(len(m.GetParticipants()))
+}
+
+// place notes which participant hosts which node, and checks that this process
+// is who the coordinator takes it for.
+func (a *actor) place(m *railyardv1.Setup) error {
+	parts := m.GetParticipants()
+	if a.self >= len(parts) {
+		return wire.Failf(wire.Mismatch, "participant %d of %d", a.self, len(parts))
+	}
+	host := make([]int, a.fabric.Nodes())
+	for i := range host {
+		host[i] = -1
+	}
+	for i, p := range parts {
+		for _, n := range p.GetNodes() {
+			if int(n) >= len(host) {
+				return wire.Failf(wire.Mismatch, "node %d of participant %d: the cluster has nodes 0 to %d", n, i, len(host)-1)
+			}
+			host[n] = i
+		}
+	}
+	for n, p := range host {
+		if p < 0 {
+			return wire.Failf(wire.Mismatch, "node %d has no host", n)
+		}
+		if (p == a.self) != a.node.config.Nodes.Contains(n) {
+			return wire.Failf(wire.Mismatch, "node %d: the coordinator and this nodesim, which hosts %s, disagree on who hosts it", n, a.node.config.Nodes)
+		}
+	}
+	a.owners = transit.Owners{Node: host, Shared: len(parts)}
+	return nil
+}
+
+// patience bounds how long a peer that the coordinator has seen may stay
+// unknown here.
+const patience = 20 * time.Second
+
+// connect dials the peers with higher numbers; those with lower ones dial here.
+func (a *actor) connect(n int) error {
+	a.peers = make([]*peer, n)
+	a.missing = n - 1
+	ctx, cancel := context.WithTimeout(a.stream.Context(), patience)
+	defer cancel()
+	hosts, err := a.node.roster.WaitFor(ctx, gossip.Nodes{{First: 0, Last: a.fabric.Nodes() - 1}})
+	if err != nil {
+		return wire.Failf(wire.PeerLost, "%v", err)
+	}
+	for node, p := range a.owners.Node {
+		if p <= a.self || a.peers[p] != nil {
+			continue
+		}
+		if a.peers[p], err = a.dial(p, hosts[node].GRPC); err != nil {
+			return err
+		}
+		a.missing--
+	}
+	early := a.early
+	a.early = nil
+	for _, p := range early {
+		if err := a.connected(p); err != nil {
+			return err
+		}
+	}
+	return a.maybeReady()
+}
+
+// connected notes that the stream of a peer is open.
+func (a *actor) connected(p *peer) error {
+	if a.peers == nil {
+		a.early = append(a.early, p)
+		return nil
+	}
+	if p.index >= a.self || a.peers[p.index] != nil {
+		return wire.Failf(wire.Mismatch, "participant %d opened a stream it should not", p.index)
+	}
+	a.peers[p.index] = p
+	a.missing--
+	return a.maybeReady()
+}
+
+// maybeReady says Ready, once, when all streams are open.
+func (a *actor) maybeReady() error {
+	if a.missing > 0 || a.ready {
+		return nil
+	}
+	a.ready = true
+	gpus := 0
+	for n, p := range a.owners.Node {
+		if p == a.self {
+			_, g := a.fabric.GPURange(n)
+			gpus += g
+		}
+	}
+	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Ready{Ready: &railyardv1.Ready{
+		Version: a.node.config.Version, ProtocolVersion: wire.ProtocolVersion, Gpus: uint32(gpus), Pid: int64(os.Getpid())}}})
+}
+
+func (a *actor) say(m *railyardv1.SessionResponse) error {
+	a.said = time.Now()
+	if err := a.stream.Send(m); err != nil {
+		return fmt.Errorf("%w: %w", ErrOrphaned, err)
+	}
+	return nil
+}
+
+// hangUp closes the streams to the peers.
+func (a *actor) hangUp() {
+	a.inbox.close()
+	for _, p := range a.peers {
+		if p != nil {
+			p.out.close()
+		}
+	}
+	for _, end := range a.dialed {
+		end()
+	}
+}

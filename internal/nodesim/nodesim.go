@@ -1,0 +1,154 @@
+package nodesim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+// ErrOrphaned says that the process ended because its coordinator did, or never
+// came.
+var ErrOrphaned = errors.New("the coordinator is gone")
+
+// Run serves until the session ends, the parent goes away or ctx is done. The
+// end of a session is a good end; so is that of ctx.
+func Run(ctx context.Context, c Config) error {
+	if err := c.validate(); err != nil {
+		return wire.Failf(wire.Config, "%v", err)
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	lis, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return wire.Failf(wire.Config, "--listen %s: %v; choose another address, or port 0 for any free one", c.Listen, err)
+	}
+	if c.Lifeline != nil {
+		go follow(c.Lifeline, end)
+	}
+	// The sockets serve before the roster tells anybody of them.
+	n := &node{config: c, end: end, ready: make(chan struct{}), log: c.Logger.Named("nodesim")}
+	srv := n.server()
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(lis) }()
+	defer func() {
+		srv.Stop()
+		<-served
+	}()
+	roster, err := n.join(ctx, lis.Addr())
+	if err != nil {
+		return err
+	}
+	defer roster.Close()
+	n.roster = roster
+	close(n.ready)
+	return n.wait(ctx)
+}
+
+// node is the daemon: what the handlers share.
+type node struct {
+	config Config
+	log    *zap.Logger
+	roster *gossip.Roster
+	ready  chan struct{} // closed when roster is set
+	end    context.CancelCauseFunc
+	lobby  lobby
+}
+
+func (n *node) server() *grpc.Server {
+	srv := grpc.NewServer(wire.ServerOptions()...)
+	railyardv1.RegisterNodeServiceServer(srv, &service{node: n})
+	railyardv1.RegisterExchangeServiceServer(srv, &exchange{node: n})
+	h := health.NewServer()
+	h.SetServingStatus(railyardv1.NodeService_ServiceDesc.ServiceName, healthpb.HealthCheckResponse_SERVING)
+	healthpb.RegisterHealthServer(srv, h)
+	reflection.Register(srv)
+	return srv
+}
+
+// join enters the cluster and advertises where this process serves.
+func (n *node) join(ctx context.Context, addr net.Addr) (*gossip.Roster, error) {
+	c := n.config
+	g := c.Gossip
+	g.Name, g.Join, g.Logger = c.Name, c.Join, c.Logger
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return nil, fmt.Errorf("listening address %s: %w", addr, err)
+	}
+	if c.Advertise != "" {
+		host = c.Advertise
+	} else if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		if host, err = outward(c.Join[0]); err != nil {
+			return nil, wire.Failf(wire.Config, "--advertise: missing, and no way to %s: %v", c.Join[0], err)
+		}
+	}
+	g.Meta = gossip.Member{Role: gossip.Nodesim, Cluster: c.Cluster, Version: c.Version,
+		GRPC: net.JoinHostPort(host, port), Nodes: c.Nodes}
+	n.log.Debug("joining", zap.Strings("join", c.Join), zap.String("grpc", g.Meta.GRPC))
+	roster, err := gossip.Start(ctx, g)
+	if err != nil {
+		if gossip.Usage(err) {
+			return nil, wire.Failf(wire.Config, "%v", err)
+		}
+		return nil, wire.Failf(wire.PeerLost, "%v", err)
+	}
+	return roster, nil
+}
+
+// outward returns this host's address on the way to another. Nothing is sent.
+func outward(to string) (string, error) {
+	conn, err := net.Dial("udp", to)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
+	return host, err
+}
+
+// wait returns when the process has no more to do.
+func (n *node) wait(ctx context.Context) error {
+	orphan := time.AfterFunc(n.config.Orphan, func() {
+		if !n.lobby.entered() {
+			n.end(fmt.Errorf("%w: no session within %v", ErrOrphaned, n.config.Orphan))
+		}
+	})
+	defer orphan.Stop()
+	go n.watch(ctx)
+	<-ctx.Done()
+	err := context.Cause(ctx)
+	n.log.Info("ending", zap.Error(err))
+	if errors.Is(err, errFinished) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// watch ends the process when the coordinator leaves or dies before it has
+// opened a session. Afterwards the session's stream tells sooner.
+func (n *node) watch(ctx context.Context) {
+	for e := range n.roster.Watch(ctx) {
+		gone := e.Kind == gossip.Left || e.Kind == gossip.Died
+		if e.Member.Role == gossip.Coordinator && gone && !n.lobby.entered() {
+			n.end(fmt.Errorf("%w: %s", ErrOrphaned, e.Member))
+		}
+	}
+}
+
+// follow reads the lifeline to its end.
+func follow(lifeline io.Reader, end context.CancelCauseFunc) {
+	_, _ = io.Copy(io.Discard, lifeline)
+	end(fmt.Errorf("%w: its process has ended", ErrOrphaned))
+}

@@ -1,0 +1,118 @@
+package nodesim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+// peer is another participant and the one stream to it.
+type peer struct {
+	index  int
+	stream wire.Stream
+	out    *mailbox[wire.Batch]
+}
+
+// send puts what the actor posted on the stream, until the outbox is closed.
+func (p *peer) send() error {
+	var batches []wire.Batch
+	for open := true; open; {
+		batches, open = p.out.take(batches)
+		for i := range batches {
+			if err := wire.Send(p.stream, &batches[i]); err != nil {
+				return p.lost(err)
+			}
+		}
+	}
+	return nil
+}
+
+// receive posts the frames that arrive, until the stream ends.
+func (p *peer) receive(session uint64, inbox *mailbox[event], hold func([]wire.Frame)) error {
+	for {
+		var b wire.Batch
+		if err := wire.Recv(p.stream, &b); err != nil {
+			return p.lost(err)
+		}
+		if b.Session != session || int(b.From) != p.index {
+			return wire.Failf(wire.Mismatch, "frames of session %x from participant %d on the stream of participant %d", b.Session, b.From, p.index)
+		}
+		if hold != nil {
+			hold(b.Frames)
+		}
+		inbox.post(event{frames: b.Frames, from: p.index})
+	}
+}
+
+func (p *peer) lost(err error) error {
+	return wire.Failf(wire.PeerLost, "the stream to participant %d broke: %v", p.index, err)
+}
+
+// dial opens the stream to a peer. Both directions of it are used.
+func (a *actor) dial(index int, addr string) (*peer, error) {
+	conn, err := grpc.NewClient(addr, wire.DialOptions()...)
+	if err != nil {
+		return nil, wire.Failf(wire.PeerLost, "participant %d at %s: %v", index, addr, err)
+	}
+	ctx, cancel := context.WithCancel(a.stream.Context())
+	stream, err := railyardv1.NewExchangeServiceClient(conn).Exchange(ctx, grpc.WaitForReady(true))
+	if err == nil {
+		err = stream.SendMsg(&wire.Batch{Session: a.session, From: uint32(a.self)})
+	}
+	if err != nil {
+		cancel()
+		return nil, errors.Join(wire.Failf(wire.PeerLost, "participant %d at %s: %v", index, addr, err), conn.Close())
+	}
+	p := &peer{index: index, stream: stream, out: newMailbox[wire.Batch]()}
+	var ends sync.WaitGroup
+	ends.Go(func() { a.mind(p.send()) })
+	ends.Go(func() { a.mind(p.receive(a.session, a.inbox, a.node.config.Hold)) })
+	a.dialed = append(a.dialed, func() {
+		cancel()
+		_ = conn.Close()
+		ends.Wait()
+	})
+	return p, nil
+}
+
+// mind posts the end of a stream; after the session it interests nobody.
+func (a *actor) mind(err error) {
+	if err != nil {
+		a.inbox.post(event{err: err})
+	}
+}
+
+// exchange is what lower-numbered peers dial.
+type exchange struct {
+	railyardv1.UnimplementedExchangeServiceServer
+	node *node
+}
+
+// Exchange joins a peer's stream to the session it names.
+func (x *exchange) Exchange(stream railyardv1.ExchangeService_ExchangeServer) error {
+	var hello wire.Batch
+	if err := wire.Recv(stream, &hello); err != nil {
+		return fmt.Errorf("waiting for a peer's first batch: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(stream.Context(), patience)
+	defer cancel()
+	a, err := x.node.lobby.find(ctx)
+	if err != nil {
+		return err
+	}
+	p := &peer{index: int(hello.From), stream: stream, out: newMailbox[wire.Batch]()}
+	var sender sync.WaitGroup
+	sender.Go(func() { a.mind(p.send()) })
+	defer sender.Wait()
+	defer p.out.close()
+	a.inbox.post(event{peer: p, from: p.index})
+	err = p.receive(hello.Session, a.inbox, x.node.config.Hold)
+	a.mind(err)
+	return wire.ToStatus(err)
+}

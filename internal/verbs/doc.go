@@ -1,0 +1,14 @@
+// Package verbs is what the commands do: it joins the command line, which knows
+// no host, to the hosts, which know no command line.
+//
+//	verbs.go    Hosts: the table of verbs
+//	spec.go     from flags to a sweep
+//	table.go    from a sweep's rows to a report's
+//	bench.go    bench, on processes of its own or on a coordinator elsewhere
+//	predict.go  predict, in this process
+//	serve.go    serve and status
+//
+// May import: internal/cli, internal/report, internal/coordinator,
+// internal/gossip, internal/wire, emu and its rooms.
+// Imported by cmd.
+package verbs

@@ -1,0 +1,28 @@
+package verbs
+
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/internal/cli"
+)
+
+// modes are the payload modes by their names on the command line.
+var modes = map[string]sweep.Payload{
+	"auto": sweep.PayloadAuto, "full": sweep.PayloadFull, "scaled": sweep.PayloadScaled, "none": sweep.PayloadNone,
+}
+
+// protocols are those a plan can have, by their names on the command line.
+var protocols = map[string]collective.Protocol{"simple": collective.Simple, "ll": collective.LL}
+
+// spec returns the sweep that a command line asks for.
+func spec(c *cli.BenchConfig) sweep.Spec {
+	s := sweep.Spec{
+		Op: c.Op, MinBytes: c.MinBytes, MaxBytes: c.MaxBytes, Factor: c.StepFactor, StepBytes: c.StepBytes,
+		Iterations: c.Iterations, Warmup: c.Warmup, Check: c.Check > 0, RedOps: c.RedOps, DTypes: c.DTypes,
+		Root: c.Root, Sync: c.Blocking, Algorithm: c.Algo, AutoProtocol: c.Proto == cli.Auto,
+		Channels: c.Channels, Slices: c.Slices, Payload: modes[c.Payload], Budget: int64(c.PayloadBudget),
+		Launch: c.LaunchEvery, Seed: c.Seed,
+	}
+	s.Protocol = protocols[c.Proto] // the zero value when the tuner chooses
+	return s
+}

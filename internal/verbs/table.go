@@ -1,0 +1,203 @@
+package verbs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/railyard/railyard/internal/cli"
+	"github.com/railyard/railyard/internal/coordinator"
+	"github.com/railyard/railyard/internal/report"
+	"github.com/railyard/railyard/internal/wire"
+)
+
+// ncclVersion is the release whose constants the tuner follows, as
+// ncclGetVersion says it.
+const ncclVersion = 23007
+
+// table gives the rows of a bench to a report, and keeps what the footer says.
+type table struct {
+	config *cli.BenchConfig
+	sink   report.Sink
+	out    *os.File // of the timeline; nil for none
+	buf    *bufio.Writer
+
+	begun   bool
+	started coordinator.Started
+	ranks   int
+	rows    []rowJSON
+	cost    coordinator.Cost
+	where   string
+	largest int64
+}
+
+// railyard is the value of the JSON key of that name.
+type railyard struct {
+	Version string    `json:"version"`
+	Verb    string    `json:"verb"`
+	Spec    string    `json:"spec"` // effective cluster, as YAML
+	Seed    uint64    `json:"seed"`
+	Clock   string    `json:"clock"`
+	Procs   int       `json:"procs"`
+	Rows    []rowJSON `json:"rows"`
+	costJSON
+	Trust trustJSON `json:"trust"`
+}
+
+type rowJSON struct {
+	Size      int64  `json:"size"`
+	Type      string `json:"type"`
+	RedOp     string `json:"redop"`
+	Algorithm string `json:"algorithm"`
+	Protocol  string `json:"protocol"`
+	Channels  int    `json:"channels"`
+	Payload   string `json:"payload"`
+	costJSON
+	Where string `json:"where"`
+}
+
+type costJSON struct {
+	Rounds uint64  `json:"rounds"`
+	Grants uint64  `json:"grants"`
+	Frames uint64  `json:"frames"`
+	Events uint64  `json:"events"`
+	Wall   float64 `json:"wall_seconds"`
+}
+
+type trustJSON struct {
+	Trustworthy bool   `json:"trustworthy"`
+	Why         string `json:"why"`
+	ErrorPs     int64  `json:"error_ps"` // by how much a reported time may be off
+}
+
+func cost(c coordinator.Cost) costJSON {
+	return costJSON{c.Rounds, c.Grants, c.Frames, c.Events, c.Wall.Seconds()}
+}
+
+// newTable opens the timeline's file, if one is wanted.
+func newTable(c *cli.BenchConfig, sink report.Sink) (*table, error) {
+	t := &table{config: c, sink: sink}
+	if c.Timeline == "" {
+		return t, nil
+	}
+	f, err := os.Create(c.Timeline)
+	if err != nil {
+		return nil, wire.Failf(wire.Config, "--timeline %s: %v", c.Timeline, err)
+	}
+	t.out, t.buf = f, bufio.NewWriterSize(f, 1<<20)
+	return t, nil
+}
+
+// writer returns where the timeline goes, or nil.
+func (t *table) writer() io.Writer {
+	if t.buf == nil {
+		return nil
+	}
+	return t.buf
+}
+
+func (t *table) coordinatorSink() coordinator.Sink {
+	return coordinator.Sink{Started: t.begin, Row: t.row, Timeline: t.writer()}
+}
+
+func (t *table) begin(s coordinator.Started) error {
+	t.started, t.ranks, t.begun = s, len(s.Devices), true
+	start := report.Start{Ranks: len(s.Devices), NCCLVersion: ncclVersion}
+	for _, d := range s.Devices {
+		start.Devices = append(start.Devices, report.Device{Rank: d.Rank, PID: int(d.PID), Index: d.GPU,
+			Host: fmt.Sprintf("node%d", d.Node), BusID: busID(d.GPU), Name: d.Model})
+	}
+	if err := t.sink.Begin(start); err != nil {
+		return err
+	}
+	t.sink.Progress(0, s.Rows, t.config.Op.String())
+	return nil
+}
+
+// busIDs are the PCI buses of the GPUs of a DGX H100, as nvidia-smi lists them.
+var busIDs = [...]string{"0x1b", "0x43", "0x52", "0x61", "0x9d", "0xc3", "0xd1", "0xdf"}
+
+func busID(gpu int) string { return busIDs[gpu%len(busIDs)] }
+
+func (t *table) row(r coordinator.Row) error {
+	row := report.NewRow(t.config.Op, r.DType, r.RedOp, t.config.Root, r.Size, t.ranks)
+	row.OutOfPlace = cell(&r, false)
+	row.InPlace = cell(&r, true)
+	row.Iterations = r.Run.Iterations
+	t.cost.Add(r.Cost)
+	if r.Size >= t.largest {
+		t.largest, t.where = r.Size, r.Explain
+	}
+	t.rows = append(t.rows, rowJSON{Size: row.Size, Type: row.Type, RedOp: row.RedOp,
+		Algorithm: r.Chosen.Algorithm, Protocol: r.Chosen.Protocol.String(), Channels: r.Channels,
+		Payload: r.Case.Payload.String(), costJSON: cost(r.Cost), Where: r.Explain})
+	if err := t.sink.Row(row); err != nil {
+		return err
+	}
+	t.sink.Progress(len(t.rows), t.started.Rows, t.config.Op.String())
+	return nil
+}
+
+func cell(r *coordinator.Row, inPlace bool) report.Cell {
+	c := r.OutOfPlace
+	if inPlace {
+		c = r.InPlace
+	}
+	return report.Cell{TimePs: int64(c.Time), Wrong: c.Wrong, Checked: c.Checked}
+}
+
+// end writes the footer, and the timeline to its end. It returns err, or what
+// went wrong with either.
+func (t *table) end(verb, version string, err error) error {
+	if t.buf != nil {
+		if e := t.buf.Flush(); err == nil && e != nil {
+			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
+		}
+		if e := t.out.Close(); err == nil && e != nil {
+			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
+		}
+	}
+	if !t.begun {
+		return err
+	}
+	f := report.Footer{Railyard: t.railyard(verb, version), End: time.Now()}
+	if err != nil {
+		f.Err = err.Error()
+	} else {
+		f.Where, f.Timing = t.whereLine(), t.timing()
+	}
+	if e := t.sink.End(f); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (t *table) whereLine() string {
+	if t.where == "" {
+		return ""
+	}
+	return fmt.Sprintf("at %d bytes %s", t.largest, t.where)
+}
+
+// timing says whether the times can be trusted, and what they cost.
+func (t *table) timing() string {
+	how := "one kernel"
+	if t.started.Procs > 0 {
+		how = fmt.Sprintf("%d processes, %d rounds, %d grants, %d frames", t.started.Procs,
+			t.cost.Rounds, t.cost.Grants, t.cost.Frames)
+	}
+	steady := "1 iteration after 1 of warm-up"
+	if t.config.Warmup == 0 {
+		steady = "1 iteration"
+	}
+	return fmt.Sprintf("trustworthy: computed, whatever the host's load; %s, %d events in %.2f s; steady state of %s, more of -n or -w would not change it",
+		how, t.cost.Events, t.cost.Wall.Seconds(), steady)
+}
+
+func (t *table) railyard(verb, version string) railyard {
+	return railyard{Version: version, Verb: verb, Spec: string(t.started.Cluster.YAML()), Seed: t.config.Seed,
+		Clock: t.config.Clock, Procs: t.started.Procs, Rows: t.rows, costJSON: cost(t.cost),
+		Trust: trustJSON{Trustworthy: true, Why: "emulated time is computed, not measured"}}
+}
