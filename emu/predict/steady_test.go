@@ -18,7 +18,7 @@ import (
 // nearly every case, and any.
 const (
 	usual = 1
-	worst = 40
+	worst = 10
 )
 
 // TestSteadyState compares, over a grid, what a cell of the table says with the

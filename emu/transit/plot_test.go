@@ -13,11 +13,12 @@ import (
 // TestTransitPlots draws frames on ports that connections share. To rewrite the
 // goldens, run the test with -rewrite.
 //
-//	path egress=(65.536GB/s) shared=65.536GB/s [latency=1us] [tick=1us]
+//	path egress=(65.536GB/s) shared=65.536GB/s [last=65.536GB/s] [latency=1us] [tick=1us]
 //	a conn=0 bytes=64K [at=0]      one message a line, in the order of sending
 //
 // Every connection has an egress of its own, at the rate given for it or at the
-// last one, and all go on to the shared port. Times are in ticks. A row shows
+// last one, and all go on to the shared port, and from there to the last one if
+// there is one. Times are in ticks. A row shows
 // which message holds a port; what the shared port does is followed by a row for
 // each message: = while it is on its way there, ~ while it waits there for its
 // turn, and its letter while it has it.
@@ -32,10 +33,18 @@ func TestTransitPlots(t *testing.T) {
 	})
 }
 
+// Positions of the ports of a path.
+const (
+	shared  = 0
+	behind  = 1 // the last one
+	egress0 = 2 // the first connection's egress
+)
+
 // path is the rig of a plot.
 type path struct {
 	rig   *rig
 	tick  shaping.Duration
+	last  bool
 	names [][]byte // of each connection's messages, in order
 }
 
@@ -45,7 +54,11 @@ func newPath(t *testing.T, d *datadriven.TestData) *path {
 	d.ScanArgs(t, "egress", &egress)
 	p := &path{tick: duration(t, d, "tick", "1us")}
 	lists := p.messages(t, d)
-	rates := []shaping.Rate{rate(t, d, "shared")}
+	last := shaping.Rate(0)
+	if p.last = d.HasArg("last"); p.last {
+		last = rate(t, d, "last")
+	}
+	rates := []shaping.Rate{rate(t, d, "shared"), max(last, 1)}
 	for i := range lists {
 		r, err := shaping.ParseRate(egress[min(i, len(egress)-1)])
 		if err != nil {
@@ -55,8 +68,11 @@ func newPath(t *testing.T, d *datadriven.TestData) *path {
 	}
 	p.rig = newRig(t, true, rates...)
 	for i, list := range lists {
-		c := p.rig.connect(len(list), 0, []int{1 + i, 0}, duration(t, d, "latency", "1us"), 0)
-		c.each(list...)
+		ports, latency := []int{egress0 + i, shared}, []shaping.Duration{duration(t, d, "latency", "1us"), 0}
+		if p.last {
+			ports, latency = append(ports, behind), []shaping.Duration{latency[0], latency[0], 0}
+		}
+		p.rig.connect(len(list), 0, ports, latency...).each(list...)
 	}
 	return p
 }
@@ -159,9 +175,9 @@ func (p *path) plot() string {
 	}
 	c.mark("shared", 0, 0, ' ')
 	for _, x := range turns {
-		row := "shared"
-		if x.port > 0 {
-			row = fmt.Sprintf("egress %d", x.port-1)
+		row := fmt.Sprintf("egress %d", x.port-egress0)
+		if x.port < egress0 {
+			row = []string{"shared", "last"}[x.port]
 		}
 		c.mark(row, x.start, x.end, x.name)
 	}
@@ -178,15 +194,24 @@ func (p *path) plot() string {
 func (p *path) message(c *canvas, turns []turn, conn int, m delivery, notes map[string]string) {
 	row := string(m.name)
 	tail := m.left.Add(p.rig.conns[conn].path.Latency[0])
-	c.mark(row, tail, m.at, '~')
+	through := m.at // the shared port
+	if p.last {
+		through = tail
+		for _, x := range turns {
+			if x.name == m.name && x.port == shared {
+				through = max(through, x.end)
+			}
+		}
+	}
+	c.mark(row, tail, through, '~')
 	c.mark(row, m.left, tail, '=')
 	for _, x := range turns {
-		if x.name == m.name && x.port > 0 {
+		if x.name == m.name && x.port >= egress0 {
 			c.mark(row, x.start, x.end, '=')
 		}
 	}
 	for _, x := range turns {
-		if x.name == m.name && x.port == 0 {
+		if x.name == m.name && x.port == shared {
 			c.mark(row, x.start, x.end, m.name)
 		}
 	}

@@ -135,3 +135,38 @@ func TestSharedPanicsOnAFrameThatEnds(t *testing.T) {
 		t.Errorf("panic %q", why)
 	}
 }
+
+// TestSharedChecksHeaders: a node's word is not taken for what would be a panic,
+// or for a frame larger than calendars remember.
+func TestSharedChecksHeaders(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(h *transit.Header)
+		want   string
+	}{
+		{"nothing wrong", func(h *transit.Header) {}, ""},
+		{"now", func(h *transit.Header) { h.Head, h.Tail = 5*us, 5*us }, ""},
+		{"the largest", func(h *transit.Header) { h.Bytes = transit.MaxFrame }, ""},
+		{"from nowhere", func(h *transit.Header) { h.From = -1 }, "from GPU -1 to GPU 8; there are 16"},
+		{"to nowhere", func(h *transit.Header) { h.To = 16 }, "from GPU 0 to GPU 16; there are 16"},
+		{"from the past", func(h *transit.Header) { h.Head, h.Tail = 4*us, 5*us-1 }, "when it is 5000000 ps"},
+		{"its head behind its tail", func(h *transit.Header) { h.Head = h.Tail + 1 }, "stamped"},
+		{"too large", func(h *transit.Header) { h.Bytes = transit.MaxFrame + 1 }, "8388609 bytes"},
+		{"less than nothing", func(h *transit.Header) { h.Bytes = -1 }, "-1 bytes"},
+		{"a credit", func(h *transit.Header) { h.Credit = true }, "connection 7"},
+		{"for a port of a node", func(h *transit.Header) { h.At = 2 }, "port 2 of its way, which is not shared"},
+		{"behind its way", func(h *transit.Header) { h.At = 8 }, "port 8 of its way"},
+		{"before its way", func(h *transit.Header) { h.At = -1 }, "port -1 of its way"},
+		{"on a way that is not shared", func(h *transit.Header) { h.To = 1 }, "port 3 of its way"},
+	} {
+		s := newUplinks(t)
+		s.Accept(up(1, 5*us, 8))
+		forward(s, 5*us+1)
+		h := up(2, 6*us, 8)
+		tc.change(&h)
+		err := s.Check(&h)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}

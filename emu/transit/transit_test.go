@@ -124,6 +124,9 @@ func checkPort(t *testing.T, seed uint64, r *rig, port int) {
 		if i > 0 && x.Start < mine[i-1].Start.Add(mine[i-1].Duration) {
 			t.Fatalf("seed %d: port %d is held twice: %+v and %+v", seed, port, mine[i-1], x)
 		}
+		if most := r.rates[port].Carries(x.Duration) + 1; x.Bytes > most { // pieces may be cut within a byte
+			t.Fatalf("seed %d: port %d: %d B in a piece in which %d fit: %+v", seed, port, x.Bytes, most, x)
+		}
 		bytes += x.Bytes
 		busy += x.Duration
 	}

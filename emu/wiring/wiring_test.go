@@ -82,6 +82,22 @@ func TestLayByHand(t *testing.T) {
 	}
 }
 
+// TestRanksHaveRoomForTheLargest: a block's id does not depend on how many blocks
+// other ranks have, which a process would have to ask for.
+func TestRanksHaveRoomForTheLargest(t *testing.T) {
+	w, err := wiring.Lay(plan([]end{{}}, []end{{}, {}, {}}, []end{{}, {}}), 10, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []wiring.BlockID
+	for _, b := range w.Blocks {
+		ids = append(ids, b.ID)
+	}
+	if !slices.Equal(ids, []wiring.BlockID{10, 13, 14, 15, 16, 17}) || wiring.IDs(w.Plan) != 9 {
+		t.Errorf("ids %v of %d", ids, wiring.IDs(w.Plan))
+	}
+}
+
 // TestHalfOfIt wires one rank of two: connections keep their ids, and the ends
 // that are elsewhere are None.
 func TestHalfOfIt(t *testing.T) {
@@ -114,6 +130,8 @@ func TestLayReportsWhatDoesNotPair(t *testing.T) {
 			"rank 0 sends to rank 1 on channel 3, which no block there receives"},
 		{"received on another channel", plan([]end{{channel: 0, to: []int{1}}}, []end{{channel: 1, from: []int{0}}}), []int{0, 1},
 			"rank 1 block 0 receives from rank 0 on channel 1: 0 blocks send there; exactly one must"},
+		{"received on another channel, elsewhere", plan([]end{{channel: 0, to: []int{1}}}, []end{{channel: 1, from: []int{0}}}), []int{0},
+			"rank 0 sends to rank 1 on channel 0, which no block there receives"},
 		{"nobody sends", plan([]end{{}}, []end{{}, {channel: 1, from: []int{0}}}), []int{1},
 			"rank 1 block 1 receives from rank 0 on channel 1: 0 blocks send there; exactly one must"},
 		{"two blocks send", plan([]end{{to: []int{1}}, {to: []int{1}}}, []end{{from: []int{0}}}), []int{0, 1},

@@ -1,16 +1,11 @@
 package gossip
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
+	"runtime"
 	"slices"
-	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -23,7 +18,7 @@ const fleet = 64
 //
 //	go test -run - -bench Join64 -benchtime 20x ./internal/gossip
 func BenchmarkJoin64(b *testing.B) {
-	reportJoins(b, func() time.Duration {
+	report(b, func() time.Duration {
 		seed := mustStart(b, nodesim(Loopback(), 0))
 		rosters := []*Roster{seed}
 		var mu sync.Mutex
@@ -54,13 +49,13 @@ func BenchmarkJoin64(b *testing.B) {
 // BenchmarkJoin64Processes does so with 64 real processes, which this one
 // starts and joins: the time includes what it takes to start them.
 func BenchmarkJoin64Processes(b *testing.B) {
-	reportJoins(b, func() time.Duration {
+	report(b, func() time.Duration {
 		seed := mustStart(b, coordinator(Loopback()))
 		defer seed.Close()
 		start := time.Now()
 		children := make([]*child, fleet)
 		for i := range children {
-			children[i] = startChild(b, i, seed.Addr())
+			children[i] = startChild(b, i, fleet, seed.Addr())
 		}
 		for _, c := range children {
 			c.complete(b)
@@ -73,8 +68,52 @@ func BenchmarkJoin64Processes(b *testing.B) {
 	})
 }
 
-// reportJoins reports the median and the longest of the tries.
-func reportJoins(b *testing.B, try func() time.Duration) {
+// BenchmarkCrash kills one of 8 real processes with SIGKILL and measures the
+// time until this process is told of its death; "busy" does so beside 8 busy
+// loops a processor. It counts deaths of processes that nobody killed.
+func BenchmarkCrash(b *testing.B) {
+	const n = 8
+	for _, loops := range []int{0, 8 * runtime.NumCPU()} {
+		b.Run(fmt.Sprintf("busy=%d", loops), func(b *testing.B) {
+			seed := mustStart(b, coordinator(Loopback()))
+			defer seed.Close()
+			y := make([]*child, n)
+			for i := range y {
+				y[i] = startChild(b, i, n, seed.Addr())
+			}
+			for i := range y {
+				y[i].complete(b)
+			}
+			for range loops {
+				defer startBusyLoop(b).kill()
+			}
+			events, falseDeaths, victim := seed.Watch(b.Context()), 0, 0
+			report(b, func() time.Duration {
+				start := time.Now()
+				y[victim].kill()
+				for e := range events {
+					if e.Kind == Died && e.Member.Name == fmt.Sprintf("node%d", victim) {
+						break
+					} else if e.Kind == Died {
+						falseDeaths++
+					}
+				}
+				took := time.Since(start)
+				y[victim] = startChild(b, victim, n, seed.Addr())
+				y[victim].complete(b)
+				victim = (victim + 1) % n
+				return took
+			})
+			b.ReportMetric(float64(falseDeaths), "false-deaths")
+			for _, c := range y {
+				c.kill()
+			}
+		})
+	}
+}
+
+// report reports the median and the longest of the tries.
+func report(b *testing.B, try func() time.Duration) {
 	var took []time.Duration
 	for b.Loop() {
 		took = append(took, try())
@@ -92,60 +131,4 @@ func seeAll(tb testing.TB, r *Roster) {
 	if _, err := r.WaitFor(ctx, upTo(fleet)); err != nil {
 		tb.Error(err)
 	}
-}
-
-const childEnv = "RAILYARD_GOSSIP_TEST_CHILD"
-
-// child is this test binary run as a member: it says "complete" when it sees
-// all, and ends when its stdin closes, which it does when this process ends.
-type child struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	out   *bufio.Scanner
-}
-
-func startChild(tb testing.TB, node int, join string) *child {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+strconv.Itoa(node), "JOIN="+join)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	return &child{cmd: cmd, stdin: in, out: bufio.NewScanner(out)}
-}
-
-func (c *child) complete(tb testing.TB) {
-	if !c.out.Scan() || c.out.Text() != "complete" {
-		tb.Fatalf("a process did not see all: %q", c.out.Text())
-	}
-}
-
-func (c *child) kill() {
-	_ = c.cmd.Process.Signal(syscall.SIGKILL)
-	_ = c.cmd.Wait()
-}
-
-func runChild() {
-	node, _ := strconv.Atoi(os.Getenv(childEnv))
-	c := nodesim(Loopback(), node)
-	c.Join = []string{os.Getenv("JOIN")}
-	r, err := Start(context.Background(), c)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if _, err := r.WaitFor(context.Background(), upTo(fleet)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("complete")
-	_, _ = io.Copy(io.Discard, os.Stdin)
 }

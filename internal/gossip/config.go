@@ -81,7 +81,9 @@ func (c *Config) check() error {
 	if c.tuning == nil {
 		return &ConfigError{"Config", errors.New("begin with Loopback() or LAN(); a Config without a preset has no timing")}
 	}
-	add("Meta", c.checkMeta())
+	for _, err := range c.checkMeta() {
+		add("Meta", err)
+	}
 	add("JoinTimeout", checkPositive(c.JoinTimeout))
 	for _, a := range c.Join {
 		add("Join", checkReachable("address", a))
@@ -103,11 +105,14 @@ func (c *Config) self(instance string) Member {
 
 // checkMeta makes sure that what this process says of itself fits, also once it
 // has adopted the longest cluster id there can be.
-func (c *Config) checkMeta() error {
+func (c *Config) checkMeta() several {
 	m := c.self("")
 	m.Cluster = cmp.Or(m.Cluster, strings.Repeat("x", maxText))
 	_, err := m.encode()
-	return err
+	if s, ok := err.(several); ok {
+		return s
+	}
+	return several{err}
 }
 
 // checkBindAddr insists on an IP address: memberlist takes anything else to

@@ -2,6 +2,7 @@
 // hosts, and who has died. It puts Railyard's words on hashicorp/memberlist.
 //
 //	config.go     Config, and its presets Loopback and LAN
+//	at.go         the preset that suits an address
 //	tuning.go     memberlist's knobs for each preset, and why
 //	member.go     Member: what a process says of itself; its metadata on the wire
 //	nodes.go      Nodes: a set of node indexes, "0-7,9"
@@ -37,6 +38,8 @@
 // Plans, frames and time: they travel over gRPC, at the address that a
 // member's metadata names. A death seen here is an opinion formed in wall time;
 // hosts confirm it by the broken stream, and no emulated instant depends on it.
+// Nor is there a way back from a partition that lasts until each side has taken
+// the other for dead.
 //
 // May import: nothing of ours. Imported by the hosts, internal/coordinator and
 // internal/nodesim, and by their commands.

@@ -2,7 +2,6 @@ package gossip
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -86,7 +85,7 @@ func (l *ledger) foreigner(err error) (Stray, bool) {
 
 // joinOnce asks every address for its members and succeeds if one answers.
 func (r *Roster) joinOnce(ctx context.Context, addrs []string) error {
-	var errs []error
+	var errs several
 	joined := 0
 	for _, a := range addrs {
 		targets, err := resolve(ctx, a)
@@ -96,12 +95,21 @@ func (r *Roster) joinOnce(ctx context.Context, addrs []string) error {
 		}
 		n, err := r.list.Join(targets)
 		joined += n
-		errs = append(errs, err)
+		errs = append(errs, unbundle(err)...)
 	}
 	if joined > 0 {
 		return nil
 	}
-	return errors.Join(errs...)
+	return errs.orNil()
+}
+
+// unbundle returns the errors in one of memberlist's, which prints them as a
+// list of several lines.
+func unbundle(err error) []error {
+	if b, ok := err.(interface{ WrappedErrors() []error }); ok {
+		return b.WrappedErrors()
+	}
+	return []error{err}
 }
 
 // catchUp asks those that were joined for their members, again and again until

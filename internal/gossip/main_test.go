@@ -9,8 +9,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(childEnv) != "" {
-		runChild()
+	if what := os.Getenv(childEnv); what != "" {
+		beChild(what)
 		return
 	}
 	flag.Parse()

@@ -119,7 +119,7 @@ func decodeMember(n *memberlist.Node) (Member, error) {
 
 // validate reports everything that is wrong with what a member says of itself.
 func (m Member) validate() error {
-	errs := []error{
+	errs := several{
 		checkText("name", m.Name, false),
 		checkText("instance", m.Instance, true),
 		checkText("cluster", m.Cluster, true),
@@ -140,7 +140,7 @@ func (m Member) validate() error {
 	if m.GPUs < 0 || m.GPUs > maxGPUs {
 		errs = append(errs, fmt.Errorf("gpus %d: must be 0 to %d", m.GPUs, maxGPUs))
 	}
-	return errors.Join(errs...)
+	return errs.orNil()
 }
 
 // checkText keeps control characters out of terminals and logs, and texts

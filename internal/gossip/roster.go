@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// ErrClosed is what waiting on a closed roster, or leaving it, ends with.
+// ErrClosed is what waiting ends with when the roster is closed.
 var ErrClosed = errors.New("gossip: the roster is closed")
 
 // Roster is this process's membership of a cluster, and its view of the others.
@@ -92,6 +92,10 @@ func (r *Roster) settings(life context.Context, c *Config, self Member) (*member
 		mc.Transport = s
 		mc.BindPort, mc.AdvertisePort = s.GetAutoBindPort(), s.GetAutoBindPort()
 		mc.AdvertiseAddr = c.AdvertiseAddr
+		if _, _, err := s.FinalAdvertiseAddr(mc.AdvertiseAddr, mc.AdvertisePort); err != nil {
+			_ = s.Shutdown()
+			return nil, &ConfigError{"AdvertiseAddr", fmt.Errorf("%w; name the address at which others reach this host", err)}
+		}
 	}
 	return mc, nil
 }

@@ -101,7 +101,7 @@ func TestNobodyToJoin(t *testing.T) {
 	c.Join, c.JoinTimeout = []string{freeAddr(t)}, time.Millisecond
 	_, err := Start(context.Background(), c)
 	var j *JoinError
-	if !errors.As(err, &j) || Usage(err) || !strings.Contains(err.Error(), c.Join[0]) {
+	if !errors.As(err, &j) || Usage(err) || !strings.Contains(err.Error(), c.Join[0]) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -158,11 +158,12 @@ func TestConfigErrors(t *testing.T) {
 // All that is wrong is said at once.
 func TestConfigErrorsTogether(t *testing.T) {
 	c := nodesim(Loopback(), 0)
-	c.Name, c.BindPort, c.Join = "", -1, []string{":1"}
+	c.Name, c.Meta.Version, c.BindPort, c.Join = "", "", -1, []string{":1"}
 	_, err := Start(context.Background(), c)
-	for _, field := range []string{"Meta", "BindPort", "Join"} {
-		if !strings.Contains(fmt.Sprint(err), "gossip: "+field) {
-			t.Errorf("no word of %s in: %v", field, err)
+	lines := strings.Split(fmt.Sprint(err), "\n")
+	for i, want := range []string{"Meta: name:", "Meta: version:", "Join: address", "BindPort: -1"} {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], "gossip: "+want) {
+			t.Errorf("line %d is not about %s:\n%v", i, want, err)
 		}
 	}
 }

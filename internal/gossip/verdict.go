@@ -3,6 +3,7 @@ package gossip
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -117,4 +118,26 @@ func list[T any](all []T, say func(T) string) string {
 		parts = append(parts, say(x))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// several are errors that hold at once, on one line.
+type several []error
+
+func (s several) Error() string {
+	var parts []string
+	for _, err := range s {
+		parts = append(parts, err.Error())
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s several) Unwrap() []error { return s }
+
+// orNil is s as an error, without those that are nil, or nil if there are none.
+func (s several) orNil() error {
+	s = slices.DeleteFunc(s, func(err error) bool { return err == nil })
+	if len(s) == 0 {
+		return nil
+	}
+	return s
 }

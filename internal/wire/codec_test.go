@@ -47,7 +47,7 @@ func anyHeader(r *rand.Rand) transit.Header {
 	}
 	kind := r.IntN(3)
 	return transit.Header{
-		Conn: uint32(draw(math.MaxUint32)), Source: uint32(draw(math.MaxUint32)),
+		Conn: uint32(draw(math.MaxUint32)), Source: uint32(draw(1<<28 - 1)),
 		Seq: uint32(draw(math.MaxUint32)), Hop: uint32(draw(math.MaxUint32)),
 		Credit: kind == 1, Alone: kind == 2, Payload: r.IntN(4) > 0, At: int32(draw(math.MaxInt32)),
 		Head: shaping.Time(draw(math.MaxInt64)), Tail: shaping.Time(draw(math.MaxInt64)),

@@ -41,10 +41,11 @@ var fieldNames = [len(fields{})]string{
 }
 
 // limits is the largest value of each field. What lies above would wrap round
-// when it is narrowed, or mean a negative number.
+// when it is narrowed, or mean a negative number, or, as a source, not fit the
+// order of events (transit.Order).
 var limits = fields{
 	fConn: math.MaxUint32, fKind: uint64(railyardv1.FrameKind_FRAME_KIND_PAYLOAD),
-	fSource: math.MaxUint32, fSeq: math.MaxUint32, fHop: math.MaxUint32, fHopIndex: math.MaxInt32,
+	fSource: 1<<28 - 1, fSeq: math.MaxUint32, fHop: math.MaxUint32, fHopIndex: math.MaxInt32,
 	fHead: math.MaxInt64, fTail: math.MaxInt64, fWireBytes: math.MaxInt64,
 	fHasPayload: 1, fPayloadBytes: math.MaxInt32,
 	fFrom: math.MaxInt32, fTo: math.MaxInt32, fChannel: math.MaxInt32,

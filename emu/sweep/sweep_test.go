@@ -1,0 +1,336 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/shaping"
+)
+
+func cluster(t *testing.T, nodes, gpus int) *fabric.Fabric {
+	t.Helper()
+	f, err := fabric.New(emu.Cluster{Groups: []emu.Group{{Count: nodes, System: "dgx-h100", GPUs: gpus}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// question is what `bench OP` asks when nobody says more.
+func question(op collective.Op) Spec {
+	return Spec{Op: op, MinBytes: 16, MaxBytes: 1 << 30, Factor: 4, Iterations: 20, Warmup: 5, Check: true,
+		RedOps: []collective.RedOp{collective.Sum}, DTypes: []collective.DType{collective.Float32},
+		Algorithm: Auto, AutoProtocol: true, Budget: 1 << 30, Launch: LaunchPerGPU}
+}
+
+// TestChoices: on 4 × 8 GPUs small all-reduces go by tree and LL on one channel,
+// large ones by ring and Simple on all sixteen; the algorithm changes once.
+func TestChoices(t *testing.T) {
+	s, err := New(cluster(t, 4, 8), question(collective.AllReduce))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range s.Cases {
+		names = append(names, fmt.Sprintf("%s %s ×%d", c.Chosen.Algorithm, c.Chosen.Protocol, c.Channels))
+		if c.Run.Algorithm != c.Chosen.Algorithm || c.Run.Options.Protocol != c.Chosen.Protocol || c.Run.Options.Channels != c.Channels {
+			t.Errorf("%d B: chosen is %s, run is %+v", c.Size, names[len(names)-1], c.Run)
+		}
+	}
+	if len(names) != 14 || names[0] != "tree ll ×1" || names[13] != "ring simple ×16" {
+		t.Fatalf("%d sizes: %v", len(names), names)
+	}
+	turns := 0
+	for i := 1; i < len(s.Cases); i++ {
+		if s.Cases[i].Chosen.Algorithm != s.Cases[i-1].Chosen.Algorithm {
+			turns++
+		}
+	}
+	if turns != 1 {
+		t.Errorf("the algorithm changes %d times: %v", turns, names)
+	}
+}
+
+// TestWhatIsNamedIsTaken: never replaced by something better.
+func TestWhatIsNamedIsTaken(t *testing.T) {
+	for _, tc := range []struct {
+		algorithm string
+		protocol  collective.Protocol
+		auto      bool
+		channels  int
+		ok        func(c *Case) bool
+	}{
+		{"ring", collective.LL, false, 0, func(c *Case) bool { return c.Chosen.Algorithm == "ring" && c.Chosen.Protocol == collective.LL }},
+		{"tree", collective.Simple, false, 0, func(c *Case) bool { return c.Chosen.Algorithm == "tree" && c.Chosen.Protocol == collective.Simple }},
+		{"tree", 0, true, 0, func(c *Case) bool { return c.Chosen.Algorithm == "tree" }},
+		{Auto, collective.LL, false, 0, func(c *Case) bool { return c.Chosen.Protocol == collective.LL }},
+		{Auto, 0, true, 3, func(c *Case) bool { return c.Channels == 3 && c.Run.Options.Channels == 3 }},
+	} {
+		q := question(collective.AllReduce)
+		q.Algorithm, q.Protocol, q.AutoProtocol, q.Channels = tc.algorithm, tc.protocol, tc.auto, tc.channels
+		s, err := New(cluster(t, 4, 8), q)
+		if err != nil {
+			t.Errorf("%s %s ×%d: %v", tc.algorithm, tc.protocol, tc.channels, err)
+			continue
+		}
+		for i := range s.Cases {
+			if c := &s.Cases[i]; !tc.ok(c) {
+				t.Errorf("%s %s ×%d: at %d B %+v on %d channels", tc.algorithm, tc.protocol, tc.channels, c.Size, c.Chosen, c.Channels)
+			}
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(s *Spec)
+		want   string
+	}{
+		{"sizes the wrong way round", func(s *Spec) { s.MinBytes, s.MaxBytes = 1<<20, 1<<10 }, "-b 1048576: must be from 0 to -e 1024"},
+		{"half an element", func(s *Spec) { s.MinBytes, s.MaxBytes = 6, 6 }, "size 6: not a multiple of float's 4 bytes"},
+		{"half an element on the way", func(s *Spec) { s.MinBytes, s.Factor, s.StepBytes = 16, 1, 1<<20+2 }, "size 1048594: not a multiple"},
+		{"root", func(s *Spec) { s.Root = 32 }, "-r 32: the communicator has ranks 0 to 31"},
+		{"root below zero", func(s *Spec) { s.Root = -1 }, "-r -1: the communicator has ranks 0 to 31"},
+		{"algorithm", func(s *Spec) { s.Algorithm = "rign" }, `algorithm "rign": unknown; allowed are ring, tree`},
+		{"algorithm for another operation", func(s *Spec) { s.Op, s.Algorithm = collective.AllGather, "tree" }, `algorithm "tree" does not do all_gather`},
+		{"protocol", func(s *Spec) { s.AutoProtocol, s.Protocol = false, collective.LL128 }, "no algorithm does all_reduce with protocol ll128"},
+		{"operation", func(s *Spec) { s.Op = collective.AllToAll }, "does not do alltoall"},
+	} {
+		q := question(collective.AllReduce)
+		tc.change(&q)
+		s, err := New(cluster(t, 4, 8), q)
+		if err == nil || !strings.Contains(err.Error(), tc.want) || s != nil {
+			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// TestOrderOfCases: types, then reductions, then sizes, as nccl-tests prints
+// them; what reduces nothing runs once for all reductions.
+func TestOrderOfCases(t *testing.T) {
+	for _, tc := range []struct {
+		op   collective.Op
+		want string
+	}{
+		{collective.AllReduce, "float/sum/64 float/sum/128 float/max/64 float/max/128 double/sum/64 double/sum/128 double/max/64 double/max/128"},
+		{collective.AllGather, "float/sum/64 float/sum/128 double/sum/64 double/sum/128"},
+	} {
+		q := question(tc.op)
+		q.MinBytes, q.MaxBytes, q.Factor = 64, 128, 2
+		q.DTypes = []collective.DType{collective.Float32, collective.Float64}
+		q.RedOps = []collective.RedOp{collective.Sum, collective.Max}
+		s, err := New(cluster(t, 1, 4), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range s.Cases {
+			got = append(got, fmt.Sprintf("%s/%s/%d", c.DType, c.RedOp, c.Size))
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: %s", tc.op, strings.Join(got, " "))
+		}
+	}
+}
+
+func TestIterationsReallyRun(t *testing.T) {
+	for _, tc := range []struct {
+		bytes                                     int64
+		warmup, iterations, wantWarmup, wantTotal int
+	}{
+		{1 << 30, 5, 20, 1, 2},
+		{1 << 30, 1, 1, 1, 2},
+		{1 << 30, 0, 20, 0, 1},
+		{1 << 30, 5, 0, 1, 2}, // something is always timed
+		{1 << 30, 0, 0, 0, 1},
+		{1 << 20, 5, 20, 2, 6},
+		{16, 1, 20, 2, 6},
+		{16, 5, 2, 2, 4},
+		{0, 0, 0, 0, 1},
+	} {
+		s := Spec{Warmup: tc.warmup, Iterations: tc.iterations}
+		if w, n := s.iterations(tc.bytes); w != tc.wantWarmup || n != tc.wantTotal {
+			t.Errorf("%d B, -w %d -n %d: %d of %d warm up, want %d of %d", tc.bytes, tc.warmup, tc.iterations, w, n, tc.wantWarmup, tc.wantTotal)
+		}
+	}
+}
+
+// TestPayloadIsNeverAboveTheCount draws runs of all shapes: full is the count,
+// none is nothing, and a scale model is smaller, or full, and has an element
+// for every slice of every chunk that has one.
+func TestPayloadIsNeverAboveTheCount(t *testing.T) {
+	scaled := 0
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		list := collective.Algorithms()
+		a := list[rng.IntN(len(list))]
+		op := a.Ops[rng.IntN(len(a.Ops))]
+		plan, err := collective.Build(a.Name, op, collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8)),
+			collective.Options{Channels: 1 + rng.IntN(16), Protocol: collective.Protocol(rng.IntN(2))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := emu.Run{Op: op, Comm: make([]int, plan.Ranks), Count: rng.Int64N(1 << (1 + rng.IntN(33))), DType: collective.Float64}
+		for p := PayloadAuto; p <= PayloadNone; p++ {
+			got := choosePayload(p, rng.Int64N(1<<40), plan, &r)
+			g := plan.Size(r.Count, r.DType.Size())
+			least := min(r.Count, int64(g.Loops)*int64(g.Chunks)*int64(g.Slices))
+			ok := map[Payload]bool{
+				PayloadFull:   r.Real == r.Count,
+				PayloadNone:   r.Real == 0,
+				PayloadScaled: r.Real < r.Count && r.Real >= least,
+			}
+			if !ok[got] || (p == PayloadFull || p == PayloadNone) && got != p {
+				t.Fatalf("seed %d: %s of %d elements became %s with %d real ones; at least %d slices have some", seed, p, r.Count, got, r.Real, least)
+			}
+			if got == PayloadScaled {
+				scaled++
+			}
+		}
+	}
+	if scaled < 100 {
+		t.Errorf("only %d were scaled: that shows little", scaled)
+	}
+}
+
+// TestPayloadBudget: all ranks' inputs and outputs together, to the byte.
+func TestPayloadBudget(t *testing.T) {
+	plan, err := collective.Build("ring", collective.AllReduce, collective.Uniform(1, 8), collective.Options{Channels: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := emu.Run{Op: collective.AllReduce, Comm: make([]int, 8), Count: 1 << 16, DType: collective.Float32}
+	const all = 8 * 2 * 4 << 16
+	for _, tc := range []struct {
+		budget int64
+		want   Payload
+	}{{all, PayloadFull}, {all - 1, PayloadScaled}, {0, PayloadScaled}} {
+		if got := choosePayload(PayloadAuto, tc.budget, plan, &r); got != tc.want {
+			t.Errorf("%d B of buffers and a budget of %d: %s, want %s", all, tc.budget, got, tc.want)
+		}
+	}
+}
+
+// TestRunOneAfterTheOther executes a table by hand: every run begins where the
+// one before has left the session, out of place first, and a cell is the time
+// between the end of its warm-up and its last end.
+func TestRunOneAfterTheOther(t *testing.T) {
+	q := question(collective.AllReduce)
+	q.MinBytes, q.MaxBytes = 64, 256
+	s, err := New(cluster(t, 1, 2), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []emu.Run
+	execute := func(c *Case, b emu.Batch) (Result, error) {
+		r := b.Runs[0]
+		runs = append(runs, r)
+		res := Result{Wrong: []int64{int64(len(runs))}}
+		for i := range r.Iterations {
+			for rank := range r.Comm {
+				at := r.Offset.Add(shaping.Duration((i+1)*(10+len(runs))) * shaping.Microsecond)
+				res.Ends = append(res.Ends, emu.End{Rank: rank, Iteration: i, At: at})
+				res.Now = max(res.Now, at)
+			}
+		}
+		return res, nil
+	}
+	var rows []Row
+	if err := s.Run(execute, func(r Row) error { rows = append(rows, r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || len(runs) != 4 {
+		t.Fatalf("%d rows from %d runs", len(rows), len(runs))
+	}
+	for i, r := range runs {
+		if r.InPlace != (i%2 == 1) {
+			t.Errorf("run %d in place: %v", i, r.InPlace)
+		}
+		if i > 0 && r.Offset < runs[i-1].Offset.Add(2*shaping.Duration(10+i)*shaping.Microsecond) {
+			t.Errorf("run %d begins at %v, before run %d has ended", i, r.Offset, i-1)
+		}
+		row := rows[i/2]
+		cell := []Cell{row.OutOfPlace, row.InPlace}[i%2]
+		want := Cell{Time: shaping.Duration(11+i) * shaping.Microsecond, Wrong: int64(i + 1), Checked: true}
+		if cell != want || row.Size != s.Cases[i/2].Size {
+			t.Errorf("run %d: %+v at %d B, want %+v", i, cell, row.Size, want)
+		}
+	}
+}
+
+func TestRunStopsAtAnError(t *testing.T) {
+	q := question(collective.AllReduce)
+	s, err := New(cluster(t, 1, 2), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	n := 0
+	err = s.Run(func(*Case, emu.Batch) (Result, error) { n++; return Result{}, broken }, nil)
+	if !errors.Is(err, broken) || n != 1 {
+		t.Errorf("%v after %d runs", err, n)
+	}
+	n = 0
+	err = s.Run(func(_ *Case, b emu.Batch) (Result, error) { return Result{}, nil }, func(r Row) error {
+		n++
+		if r.OutOfPlace.Checked {
+			t.Error("nothing was compared, but the row says so")
+		}
+		return broken
+	})
+	if !errors.Is(err, broken) || n != 1 {
+		t.Errorf("%v after %d rows", err, n)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	f := cluster(t, 2, 2)
+	id := func(name string) fabric.PortID {
+		for p := range int32(f.Ports()) {
+			if f.PortName(p) == name {
+				return p
+			}
+		}
+		t.Fatalf("no port %s", name)
+		return 0
+	}
+	const us = shaping.Microsecond
+	for _, tc := range []struct {
+		name string
+		u    Use
+		want string
+	}{
+		{"nothing", Use{}, ""},
+		{"the busiest port of each kind, the lower number of equals, three kinds at most", Use{
+			Span: 100 * us, Busy: 600 * us, WaitData: 200 * us, WaitSlot: 150 * us, WaitDep: 50 * us,
+			Ports: []PortUse{{id("node0/nic0/out"), 80 * us}, {id("node1/nic1/out"), 95 * us}, {id("node0/nic1/out"), 95 * us},
+				{id("node0/gpu1/nvlink-out"), 40 * us}, {id("node1/gpu0/pcie-in"), 10 * us}, {id("node1/gpu0/nvlink-in"), 30 * us}}},
+			"blocks moved bytes 60 %, waited for data 20 %, for slots 15 %, for other blocks 5 % of the time" +
+				"; node0/nic1/out busy 95 %; node0/gpu1/nvlink-out busy 40 %; node1/gpu0/nvlink-in busy 30 %"},
+		{"rounded to the nearest", Use{Span: 3 * us, Busy: 2 * us, WaitDep: us, Ports: []PortUse{{id("node0/nic0/in"), 2 * us}}},
+			"blocks moved bytes 67 %, waited for data 0 %, for slots 0 %, for other blocks 33 % of the time; node0/nic0/in busy 67 %"},
+		{"a span of nothing", Use{Ports: []PortUse{{id("node0/nic0/in"), 2 * us}}}, ""},
+	} {
+		if got := tc.u.Explain(f); got != tc.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestPayloadNames(t *testing.T) {
+	var got []string
+	for p := PayloadAuto; p <= PayloadNone; p++ {
+		got = append(got, p.String())
+	}
+	if !slices.Equal(got, []string{"auto", "full", "scaled", "none"}) {
+		t.Errorf("%v", got)
+	}
+}
