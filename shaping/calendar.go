@@ -13,19 +13,22 @@ import "fmt"
 // Callers book in the kernel's order. Free time that lies further back than
 // the calendar's span is forgotten: no transfer may reach it any more.
 type Calendar struct {
+	// What every booking touches comes first, in one cache line: a cluster has
+	// more ports than a core's cache has room.
+	end    Time     // of the last busy span: most bookings need to know no more
+	lastB  Bytes    // the amount booked last, and what it needs: most are alike
+	lastD  Duration // of lastB
+	booked Bytes    // all bytes ever booked
+	used   Duration // all time ever booked
+	busy   []Piece  // disjoint, ascending, never adjacent
+
+	span Duration // longest u−h of any booking; what lies behind now−span may be forgotten
 	rate Rate
-	span Duration // longest u−h of any booking; what lies behind now−span is forgotten
-	busy []Piece  // disjoint, ascending, never adjacent
-	head int      // busy[:head] is forgotten
+	head int // busy[:head] is forgotten
 	// floor is the latest forgotten instant. A booking whose head lies before
 	// it could borrow time that another transfer has had: it panics.
 	floor  Time
-	booked Bytes    // all bytes ever booked
-	used   Duration // all time ever booked
-	lastB  Bytes    // the amount booked last, and what it needs: most are alike
-	lastD  Duration
-	traced bool
-	pieces []Piece // of the last booking, when traced
+	pieces *[]Piece // of the last booking; nil when not traced
 }
 
 // Piece is a span of time in which a port is busy.
@@ -53,19 +56,21 @@ func (c *Calendar) Rate() Rate { return c.rate }
 func (c *Calendar) Booked() (Bytes, Duration) { return c.booked, c.used }
 
 // Trace makes the calendar remember the pieces of its last booking.
-func (c *Calendar) Trace() { c.traced = true }
+func (c *Calendar) Trace() { c.pieces = new([]Piece) }
 
 // Pieces returns the pieces of the last booking of a traced calendar, valid
 // until the next one. Zero bytes have none.
-func (c *Calendar) Pieces() []Piece { return c.pieces }
+func (c *Calendar) Pieces() []Piece {
+	if c.pieces == nil {
+		return nil
+	}
+	return *c.pieces
+}
 
 // Fits reports whether b bytes whose head came at h all pass by instant u,
 // without a look at more than the last busy span.
 func (c *Calendar) Fits(h, u Time, b Bytes) bool {
-	if n := len(c.busy); n > c.head && c.busy[n-1].End > h {
-		return false
-	}
-	return h.Add(c.need(b)) <= u
+	return c.end <= h && h.Add(c.need(b)) <= u
 }
 
 func (c *Calendar) need(b Bytes) Duration {
@@ -81,21 +86,76 @@ func (c *Calendar) need(b Bytes) Duration {
 //
 // Zero bytes take no time: they leave when their tail arrives.
 func (c *Calendar) Book(now, h, u Time, b Bytes) Booking {
+	c.check(now, h)
+	if b == 0 {
+		return Booking{Start: h, End: max(h, u)}
+	}
+	start, end := c.book(now, h, c.need(b), b)
+	return Booking{start, max(end, u)}
+}
+
+// Turn gives a transfer of b bytes, whose head reached the port at h, not after
+// now, the free time from then on, one quantum after the other: as many as end
+// by now, and one more. It returns how many bytes that is. It books what Book
+// would for one quantum after the other, in one pass.
+func (c *Calendar) Turn(now, h Time, b, quantum Bytes) (Booking, Bytes) {
+	if b <= quantum {
+		return c.Book(now, h, now, b), b
+	}
+	c.check(now, h)
+	whole := (b - 1) / quantum // quanta before the last, which may be smaller
+	each := c.rate.Time(quantum)
+	all := Duration(whole)*each + c.rate.Time(b-whole*quantum)
+	if free := c.free(h, now); all > free {
+		if n := Bytes(free / each); n < whole {
+			b, all = (n+1)*quantum, Duration(n+1)*each
+		}
+	}
+	start, end := c.book(now, h, all, b)
+	return Booking{start, max(end, now)}, b
+}
+
+// check panics when a booking reaches back to where the calendar has forgotten
+// something, or now may.
+func (c *Calendar) check(now, h Time) {
+	if c.pieces != nil {
+		*c.pieces = (*c.pieces)[:0]
+	}
+	if h >= now.Add(-c.span) {
+		return // and so behind nothing that may be forgotten
+	}
 	c.forget(now)
 	if h < c.floor {
 		panic(fmt.Sprintf("shaping: booking at %d ps behind the calendar's floor %d ps", int64(h), int64(c.floor)))
 	}
-	c.pieces = c.pieces[:0]
-	if b == 0 {
-		return Booking{Start: h, End: max(h, u)}
-	}
-	need := c.need(b)
+}
+
+func (c *Calendar) book(now, h Time, need Duration, b Bytes) (start, end Time) {
 	c.booked += b
 	c.used += need
-	k := Booking{}
-	k.Start, k.End = c.take(h, need)
-	k.End = max(k.End, u)
-	return k
+	if len(c.busy) == cap(c.busy) {
+		c.forget(now)
+	}
+	if h < c.end {
+		start, end = c.fill(h, need)
+		c.end = c.busy[len(c.busy)-1].End
+		return start, end
+	}
+	end = h.Add(need)
+	c.push(Piece{h, end})
+	c.note(h, end)
+	return h, end
+}
+
+// free returns how much of the time from h to now is free.
+func (c *Calendar) free(h, now Time) Duration {
+	d := now.Sub(h)
+	for i := len(c.busy) - 1; i >= c.head && c.busy[i].End > h; i-- {
+		if p := c.busy[i]; p.Start < now {
+			d -= min(p.End, now).Sub(max(p.Start, h))
+		}
+	}
+	return d
 }
 
 // Head returns when the first byte of a transfer leaves the port, for the next
@@ -107,16 +167,10 @@ func (c *Calendar) Head(start, end, h, u Time, b Bytes) Time {
 	return max(start, end.Add(-max(c.need(b), u.Sub(h))))
 }
 
-// take marks need of free time from h on as busy and returns the first start
-// and the last end.
-func (c *Calendar) take(h Time, need Duration) (start, end Time) {
-	if n := len(c.busy); n == c.head || h >= c.busy[n-1].End {
-		end = h.Add(need)
-		c.push(Piece{h, end})
-		c.note(h, end)
-		return h, end
-	}
-	i := len(c.busy)
+// fill marks need of free time from h on as busy, where h lies before the end
+// of the last busy span, and returns the first start and the last end.
+func (c *Calendar) fill(h Time, need Duration) (start, end Time) {
+	i := len(c.busy) - 1
 	for i > c.head && c.busy[i-1].End > h {
 		i--
 	}
@@ -148,8 +202,8 @@ func (c *Calendar) take(h Time, need Duration) (start, end Time) {
 }
 
 func (c *Calendar) note(start, end Time) {
-	if c.traced {
-		c.pieces = append(c.pieces, Piece{start, end})
+	if c.pieces != nil {
+		*c.pieces = append(*c.pieces, Piece{start, end})
 	}
 }
 
@@ -183,23 +237,26 @@ func (c *Calendar) cover(i, j int, start, end Time) {
 	c.busy = append(c.busy[:i+1], c.busy[j:]...)
 }
 
+// push adds a piece that begins at or after the end of all others.
 func (c *Calendar) push(p Piece) {
-	if n := len(c.busy); n > c.head && c.busy[n-1].End == p.Start {
-		c.busy[n-1].End = p.End
+	adjacent := p.Start == c.end && len(c.busy) > c.head
+	c.end = p.End
+	if adjacent {
+		c.busy[len(c.busy)-1].End = p.End
 		return
 	}
 	c.busy = append(c.busy, p)
 }
 
-// forget drops what lies behind now−span and keeps the slice short: the live
-// part moves to the front when the dead part is the larger.
+// forget drops what lies behind now−span. It is called when there is no room
+// for more: to look at the oldest piece at each booking would cost a cache miss.
 func (c *Calendar) forget(now Time) {
 	bound := now.Add(-c.span)
 	for c.head < len(c.busy) && c.busy[c.head].End <= bound {
 		c.floor = c.busy[c.head].End
 		c.head++
 	}
-	if c.head > 8 && 2*c.head > len(c.busy) {
+	if 2*c.head > len(c.busy) {
 		c.busy = c.busy[:copy(c.busy, c.busy[c.head:])]
 		c.head = 0
 	}

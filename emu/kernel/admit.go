@@ -25,17 +25,26 @@ func (k *Kernel) Check(h *transit.Header) error {
 		return fmt.Errorf("stamps %d to %d ps on connection %d, when it is %d ps", int64(h.Head), int64(h.Tail), h.Conn, int64(k.Now()))
 	}
 	if h.Credit {
-		if c.sender == none || !c.route.Remote {
+		if c.sender == none || c.remote == none {
 			return fmt.Errorf("a credit on connection %d, which nothing here sends on", h.Conn)
 		}
 		return nil
 	}
-	ports := c.route.Wire.Ports
-	if c.receiver == none || h.At < int32(c.route.Wire.Inject) || int(h.At) >= len(ports) || !k.Owns(ports[h.At]) {
+	if c.receiver == none || !k.enters(c, h.At) {
 		return fmt.Errorf("a frame on connection %d for port %d of its way, which is not here", h.Conn, h.At)
 	}
 	if h.Bytes < 0 || h.Bytes > transit.MaxFrame {
 		return fmt.Errorf("a frame of %d bytes on connection %d; at most %d", h.Bytes, h.Conn, transit.MaxFrame)
 	}
 	return nil
+}
+
+// enters reports whether a frame may reach this participant at a position on
+// the way of a connection.
+func (k *Kernel) enters(c *conn, at int32) bool {
+	if c.remote == none {
+		return false
+	}
+	p := &k.remotes[c.remote].route.Wire
+	return at >= int32(p.Inject) && int(at) < len(p.Ports) && k.Owns(p.Ports[at])
 }

@@ -10,6 +10,11 @@ import (
 // send to another participant if nothing more reaches it: the minimum over the
 // next slice, and the next credit, of every connection that crosses. Never when
 // nothing will be sent.
+//
+// It says how long windows are, so it looks at all that is known early: when a
+// slice will be whole, when the proxy and the NIC are free, when a message can
+// be consumed. With foreknowledge of every frame the virtual clock would need
+// from 0 to 30 % fewer rounds.
 func (k *Kernel) Out() shaping.Time {
 	next := k.Next()
 	if next == shaping.Never {
@@ -17,12 +22,11 @@ func (k *Kernel) Out() shaping.Time {
 	}
 	out := shaping.Never
 	for _, ci := range k.far {
-		c := &k.conns[ci]
-		if c.fromHere {
-			out = min(out, k.dataBound(c, next))
-		}
-		if c.toHere && !c.fromHere {
-			out = min(out, k.creditBound(c, next))
+		r := k.remoteOf(ci)
+		if r.fromHere {
+			out = min(out, k.dataBound(ci, r, next))
+		} else {
+			out = min(out, k.creditBound(ci, r, next))
 		}
 	}
 	return out
@@ -31,56 +35,71 @@ func (k *Kernel) Out() shaping.Time {
 // dataBound returns the least stamp of the next frame on a connection: the
 // slice that waits longest for the NIC, or else the block's next one, which
 // has yet to pass the SM.
-func (k *Kernel) dataBound(c *conn, next shaping.Time) shaping.Time {
-	if c.staged.len() > 0 {
-		return k.flight(c, max(next, c.nicBusy), c.staged.at(0).wire)
+func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time {
+	from := max(next, r.nicBusy, k.proxies[r.route.SendProxy])
+	if r.staged.len() > 0 {
+		s := r.staged.at(0)
+		return k.flight(r, max(from, s.whole), s.wire)
 	}
-	b := &k.blocks[c.sender]
-	data, ok := k.upcoming(b, c, true)
+	bi := k.conns[ci].sender
+	b := &k.blocks[bi]
+	data, ok := k.upcoming(bi, ci, true)
 	if !ok {
 		return shaping.Never
 	}
-	proto := k.runs[c.run].protocol
-	from := max(next, b.until).Add(b.sm.Rate().Time(catalog.EngineBytes(proto, data)))
-	return k.flight(c, max(from, c.nicBusy), catalog.WireBytes(proto, data))
+	whole := max(next, b.until).Add(k.pass(b, data) + r.hop)
+	return k.flight(r, max(from, whole), k.runs[b.run].onWire(data))
+}
+
+// pass returns what a block's SM needs for a slice.
+func (k *Kernel) pass(b *block, data shaping.Bytes) shaping.Duration {
+	return k.engines[b.engine].rate.Time(catalog.EngineBytes(k.runs[b.run].protocol, data))
 }
 
 // flight adds to an instant what a posted slice needs to reach the next owner.
-func (k *Kernel) flight(c *conn, from shaping.Time, wire shaping.Bytes) shaping.Time {
-	p := &c.route.Wire
+func (k *Kernel) flight(r *remote, from shaping.Time, wire shaping.Bytes) shaping.Time {
+	p := &r.route.Wire
 	egress := k.fabric.Port(p.Ports[p.Inject-1]).Rate
-	return from.Add(c.route.Post + egress.Time(wire) + p.Latency[p.Inject-1])
+	return from.Add(r.route.Post + egress.Time(wire) + p.Latency[p.Inject-1])
 }
 
-// creditBound returns the least stamp of the next credit on a connection: its
-// next message has yet to be consumed.
-func (k *Kernel) creditBound(c *conn, next shaping.Time) shaping.Time {
+// creditBound returns the least stamp of the next credit on a connection: the
+// oldest message that is here, or on its way within this participant, has yet
+// to be consumed. One that is not here yet answers for itself (Reaction).
+func (k *Kernel) creditBound(ci int32, r *remote, next shaping.Time) shaping.Time {
+	c := &k.conns[ci]
+	if c.ready == 0 {
+		if r.due.len() == 0 {
+			return shaping.Never
+		}
+		next = max(next, r.due.at(0))
+	}
 	b := &k.blocks[c.receiver]
-	data, ok := k.upcoming(b, c, false)
+	data, ok := k.upcoming(c.receiver, ci, false)
 	if !ok {
 		return shaping.Never
 	}
-	cost := catalog.EngineBytes(k.runs[c.run].protocol, data)
-	return max(next, b.until).Add(b.sm.Rate().Time(cost) + c.route.Credit)
+	return max(next, b.until).Add(k.pass(b, data) + c.credit)
 }
 
 // upcoming returns the data of the next slice that a block will send, or
 // receive, on a connection; none is left when the last iteration has no more.
 // Before that the first step of the plan follows the last.
-func (k *Kernel) upcoming(b *block, c *conn, sends bool) (shaping.Bytes, bool) {
+func (k *Kernel) upcoming(bi, ci int32, sends bool) (shaping.Bytes, bool) {
+	b := &k.blocks[bi]
 	if b.done {
 		return 0, false
 	}
 	r := &k.runs[b.run]
 	at := *b
-	if at.state == idle {
+	if k.states[bi] == idle {
 		at.iteration = k.ranks[b.rank].iteration
 		at.loop, at.step, at.slice = 0, 0, 0
 	}
 	for range at.steps {
 		s := &at.steps[at.step]
-		if uses(k, &at, c, s, sends) {
-			return k.sliceBytes(r, &at, s), true
+		if k.uses(&at, ci, s, sends) {
+			return k.sliceBytes(r, &at, bi, s), true
 		}
 		if !at.skip(r) {
 			return 0, false
@@ -105,13 +124,14 @@ func (b *block) skip(r *run) bool {
 	return int(b.iteration) < r.Iterations
 }
 
-func uses(k *Kernel, b *block, c *conn, s *collective.Step, sends bool) bool {
-	mask, list := recvMask(s), b.recvs
+// uses reports whether a step sends, or receives, on a connection.
+func (k *Kernel) uses(b *block, ci int32, s *collective.Step, sends bool) bool {
 	if sends {
-		mask, list = sendMask(s), b.sends
+		i := ci - b.sends
+		return sendMask(s)>>i&1 != 0
 	}
-	for i, ci := range list {
-		if mask&(1<<i) != 0 && &k.conns[ci] == c {
+	for m := recvMask(s); m != 0; m &= m - 1 {
+		if k.recvConn(b, m) == ci {
 			return true
 		}
 	}

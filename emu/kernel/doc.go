@@ -5,11 +5,15 @@
 //
 //	kernel.go   Kernel: batches, the event loop, effects
 //	layout.go   from a batch to blocks and connections
-//	block.go    a block: what its next slice waits for, and how it is carried out
+//	block.go    a block: what its next slice waits for
+//	step.go     how a slice is carried out
+//	engine.go   the SM that carries it out
 //	conn.go     a connection: slots, credits, messages ready
+//	queue.go    FIFOs of connections
 //	proxy.go    across nodes: buffer, proxy, NIC; proxy and flush on receipt
 //	rank.go     iterations: the launch floor, and when a rank is done
 //	bound.go    Out: the earliest stamp of anything it may still send
+//	admit.go    Check: whether a header from elsewhere can be accepted
 //	use.go      where the time went
 //	stuck.go    who waits for whom, when nothing moves any more
 //
@@ -20,6 +24,11 @@
 //	   │ the slot of the message consumed is announced free, as of the end
 //	   └─► block busy until the last byte has left
 //	          └─► tail reaches the peer's ingress ─► message ready ─► peer's block
+//
+// A thousand ranks are more than a core's cache holds, and then lines fetched are
+// what an event costs. So what every slice asks for stands close together, in
+// block, conn and engine, numbers take the place of pointers, and what is asked
+// for less often stands apart. BenchmarkEvents tells what that brings.
 //
 // The kernel is a state machine: events in, effects out (moves of real data for
 // emu/payload, frames for other participants, records, ends). It has no

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 
+	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/transit"
@@ -32,12 +33,21 @@ type Kernel struct {
 	runs    []run
 	ranks   []rank
 	blocks  []block
+	states  []state             // of the blocks: most looks at a neighbour ask for no more
+	windows []collective.Window // of the blocks
 	conns   []conn
+	recvs   []int32        // positions in conns, block by block
+	freed   []shaping.Time // memory of the connections' rings
+	remotes []remote
 	byID    map[uint32]int32 // connection id → position in conns
-	proxies []shaping.Time   // GPU → instant at which its proxy is free
-	sms     map[fabric.PortID]*shaping.Calendar
-	far     []int32 // connections that cross to another participant
+	far     []int32          // connections that cross to another participant
 
+	proxies  []shaping.Time // GPU → instant at which its proxy is free
+	engines  []engine
+	engineOf map[fabric.PortID]int32
+	routes   map[routeKey]*fabric.Route
+
+	spent   [numStates]shaping.Duration // by the blocks of the batch
 	effects Effects
 	before  []PortUse // of each port, when the batch began
 }
@@ -78,8 +88,8 @@ func New(c Config) *Kernel {
 	return &Kernel{
 		Transit: transit.New(c.Fabric, c.Owners, c.Me, c.Record),
 		fabric:  c.Fabric, owners: c.Owners, me: c.Me,
-		proxies: make([]shaping.Time, c.Fabric.GPUs()),
-		sms:     map[fabric.PortID]*shaping.Calendar{},
+		proxies:  make([]shaping.Time, c.Fabric.GPUs()),
+		engineOf: map[fabric.PortID]int32{}, routes: map[routeKey]*fabric.Route{},
 	}
 }
 
@@ -145,7 +155,11 @@ func (k *Kernel) Accept(h transit.Header) {
 		k.Push(h.Key(), i)
 		return
 	}
-	k.Transit.Accept(h, &k.conns[i].route.Wire, i)
+	r := k.remoteOf(i)
+	if !r.fromHere {
+		r.due.push(h.Tail.Add(r.route.RecvPost + r.route.Receive))
+	}
+	k.Transit.Accept(h, &r.route.Wire, i)
 }
 
 // Locate returns the run and the position among its wired connections of a
@@ -155,29 +169,34 @@ func (k *Kernel) Locate(conn uint32) (run, wired int, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	return int(k.conns[i].run), int(k.conns[i].wired), true
+	run = int(k.conns[i].run)
+	return run, int(i - k.runs[run].firstConn), true
 }
 
 // Host returns the participant that hosts the receiving end of a connection.
-func (k *Kernel) Host(e *Emission) int { return k.owners.Node[k.fabric.NodeOf(int(e.Header.To))] }
+func (k *Kernel) Host(e *Emission) int { return k.hostOf(e.Header.To) }
+
+// hostOf returns the participant that hosts a GPU.
+func (k *Kernel) hostOf(gpu int32) int { return k.owners.Node[k.fabric.NodeOf(int(gpu))] }
 
 // drain turns frames that left the transit into emissions, each with what it
 // may cause at the receiver.
 func (k *Kernel) drain() {
-	for _, e := range k.Left {
-		c := &k.conns[k.byID[e.Conn]]
+	for i := range k.Left {
+		e := &k.Left[i]
 		induced := shaping.Never // the fabric participant reckons its own
 		if e.To != k.owners.Shared {
-			induced = c.route.Reaction(e.Tail, e.Bytes, e.Protocol)
+			induced = k.remoteOf(e.Local).route.Reaction(e.Tail, e.Bytes, e.Protocol)
 		}
-		k.emit(e.To, c, e.Header, induced)
+		k.emit(e.To, e.Local, e.Header, induced)
 	}
 	k.Left = k.Left[:0]
 }
 
-func (k *Kernel) emit(to int, c *conn, h transit.Header, induced shaping.Time) {
+func (k *Kernel) emit(to int, ci int32, h transit.Header, induced shaping.Time) {
 	if h.Tail < k.until {
 		panic(fmt.Sprintf("kernel: a frame stamped %d ps before the horizon %d ps", int64(h.Tail), int64(k.until)))
 	}
-	k.effects.Out = append(k.effects.Out, Emission{To: to, Run: c.run, Conn: c.wired, Header: h, Induced: induced})
+	run := k.conns[ci].run
+	k.effects.Out = append(k.effects.Out, Emission{To: to, Run: run, Conn: ci - k.runs[run].firstConn, Header: h, Induced: induced})
 }

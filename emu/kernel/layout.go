@@ -5,6 +5,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/wiring"
 	"github.com/railyard/railyard/shaping"
@@ -19,7 +20,22 @@ type run struct {
 	elem       int64
 	protocol   collective.Protocol
 	firstBlock int32
-	firstRank  int32
+	firstConn  int32
+	unit       int32 // slots that a slice takes
+	fifo       int32 // slices that a connection holds
+
+	// least is the data of the smallest slice of a chunk. When the count divides,
+	// as it mostly does, all are even, and a slice costs seven divisions less.
+	least shaping.Bytes
+	even  bool
+	// The data asked for last, and what it makes on a link.
+	lastData, lastWire shaping.Bytes
+}
+
+// routeKey is what a route depends on.
+type routeKey struct {
+	from, to, channel int
+	protocol          collective.Protocol
 }
 
 // Begin lays out a batch and schedules its first iterations. Nothing of an
@@ -29,8 +45,11 @@ func (k *Kernel) Begin(b emu.Batch, w []*wiring.Wiring) {
 	if k.Next() != shaping.Never {
 		panic("kernel: a batch begins while another is pending")
 	}
-	k.runs, k.ranks, k.blocks, k.conns, k.far = k.runs[:0], k.ranks[:0], k.blocks[:0], k.conns[:0], k.far[:0]
+	k.runs, k.ranks = k.runs[:0], k.ranks[:0]
+	k.blocks, k.states, k.windows = k.blocks[:0], k.states[:0], k.windows[:0]
+	k.conns, k.recvs, k.freed, k.remotes, k.far = k.conns[:0], k.recvs[:0], k.freed[:0], k.remotes[:0], k.far[:0]
 	k.byID = map[uint32]int32{}
+	k.spent = [numStates]shaping.Duration{}
 	k.mark()
 	for i := range b.Runs {
 		k.addRun(int32(i), &b.Runs[i], w[i])
@@ -62,12 +81,9 @@ func Lay(f *fabric.Fabric, b emu.Batch, hosted func(node int) bool) ([]*wiring.W
 }
 
 func (k *Kernel) addRun(i int32, r *emu.Run, w *wiring.Wiring) {
-	elem := r.DType.Size()
-	k.runs = append(k.runs, run{Run: *r, plan: w.Plan, wired: w, geometry: w.Plan.Size(r.Count, elem), elem: elem,
-		protocol: w.Plan.Protocol, firstBlock: int32(len(k.blocks)), firstRank: int32(len(k.ranks))})
-	firstConn := int32(len(k.conns))
+	k.runs = append(k.runs, k.newRun(r, w))
 	for c := range w.Conns {
-		k.addConn(i, int32(c), r, &w.Conns[c])
+		k.addConn(i, r, &w.Conns[c])
 	}
 	last := -1
 	for j := range w.Blocks {
@@ -77,42 +93,79 @@ func (k *Kernel) addRun(i int32, r *emu.Run, w *wiring.Wiring) {
 			k.ranks = append(k.ranks, rank{run: i, rank: int32(wb.Rank), first: int32(len(k.blocks))})
 		}
 		k.ranks[len(k.ranks)-1].blocks++
-		k.addBlock(i, int32(j), firstConn, r, wb)
+		k.addBlock(i, int32(j), r, wb)
 	}
 }
 
-func (k *Kernel) addBlock(i, j, firstConn int32, r *emu.Run, wb *wiring.Block) {
-	b := block{id: uint32(wb.ID), run: i, wired: j, rank: int32(len(k.ranks) - 1), state: idle,
-		channel: int32(wb.Channel), steps: wb.Steps, window: wb.Window, dep: none,
-		sm: k.sm(r.Comm[wb.Rank], wb.Channel), smPort: k.fabric.SM(r.Comm[wb.Rank], wb.Channel)}
-	for _, c := range wb.Sends {
-		b.sends = append(b.sends, firstConn+int32(c))
+func (k *Kernel) newRun(r *emu.Run, w *wiring.Wiring) run {
+	elem := r.DType.Size()
+	g := w.Plan.Size(r.Count, elem)
+	n := run{Run: *r, plan: w.Plan, wired: w, geometry: g, elem: elem, protocol: w.Plan.Protocol,
+		firstBlock: int32(len(k.blocks)), firstConn: int32(len(k.conns)),
+		unit: int32(g.SlotsPerSlice), fifo: int32(w.Plan.Slots / g.SlotsPerSlice)}
+	slices := int64(g.Loops) * int64(g.Chunks) * int64(g.Slices) // of one part
+	n.even, n.least = r.Count%slices == 0, shaping.Bytes(r.Count/slices*elem)
+	return n
+}
+
+func (k *Kernel) addBlock(i, j int32, r *emu.Run, wb *wiring.Block) {
+	first := k.runs[i].firstConn
+	b := block{id: uint32(wb.ID), run: i, wired: j, rank: int32(len(k.ranks) - 1),
+		channel: int32(wb.Channel), steps: wb.Steps, dep: none, engine: k.engine(r.Comm[wb.Rank], wb.Channel),
+		recvs: int32(len(k.recvs))}
+	for n, c := range wb.Sends {
+		if n == 0 {
+			b.sends = first + int32(c)
+		}
+		if first+int32(c) != b.sends+int32(n) {
+			panic("kernel: the connections that a block sends on do not stand side by side")
+		}
 	}
 	for _, c := range wb.Recvs {
-		b.recvs = append(b.recvs, firstConn+int32(c))
+		k.recvs = append(k.recvs, first+int32(c))
 	}
 	k.blocks = append(k.blocks, b)
+	k.states = append(k.states, idle)
+	k.windows = append(k.windows, wb.Window)
 }
 
-func (k *Kernel) addConn(i, j int32, r *emu.Run, wc *wiring.Conn) {
-	w := k.runs[i].wired
+func (k *Kernel) addConn(i int32, r *emu.Run, wc *wiring.Conn) {
+	run := &k.runs[i]
 	from, to := r.Comm[wc.From], r.Comm[wc.To]
-	c := conn{id: uint32(wc.ID), run: i, wired: j, sender: none, receiver: none, from: int32(from), to: int32(to),
-		route: k.fabric.Route(from, to, wc.Channel, w.Plan.Protocol), slots: int32(w.Plan.Slots),
-		fromHere: k.here(from), toHere: k.here(to)}
-	first := k.runs[i].firstBlock
+	route := k.route(from, to, wc.Channel, run.protocol)
+	c := conn{id: uint32(wc.ID), run: i, sender: none, receiver: none, from: int32(from), to: int32(to),
+		local: &route.Local, credit: route.Credit, slots: int32(run.plan.Slots), remote: none}
 	if wc.Sender != wiring.None {
-		c.sender = first + int32(wc.Sender)
+		c.sender = run.firstBlock + int32(wc.Sender)
 	}
 	if wc.Receiver != wiring.None {
-		c.receiver = first + int32(wc.Receiver)
+		c.receiver = run.firstBlock + int32(wc.Receiver)
 	}
 	at := int32(len(k.conns))
 	k.byID[c.id] = at
-	if c.fromHere != c.toHere || k.leaves(&c.route.Wire) {
-		k.far = append(k.far, at)
+	if route.Remote {
+		c.remote = k.addRemote(at, route, &c)
+	} else {
+		c.freed.at = int32(len(k.freed))
+		k.freed = append(k.freed, make([]shaping.Time, run.fifo)...)
 	}
 	k.conns = append(k.conns, c)
+}
+
+// addRemote adds what connection ci needs to cross between nodes.
+func (k *Kernel) addRemote(ci int32, route *fabric.Route, c *conn) int32 {
+	run := &k.runs[c.run]
+	sm := k.fabric.System(k.fabric.NodeOf(int(c.from))).SM.Rate
+	r := remote{route: route, fromHere: k.hostOf(c.from) == k.me,
+		refill: sm.Time(catalog.EngineBytes(run.protocol, run.least))}
+	for _, l := range route.Local.Latency {
+		r.hop += l
+	}
+	if toHere := k.hostOf(c.to) == k.me; r.fromHere != toHere || k.leaves(&route.Wire) {
+		k.far = append(k.far, ci)
+	}
+	k.remotes = append(k.remotes, r)
+	return int32(len(k.remotes) - 1)
 }
 
 // leaves reports whether some port of a path belongs to another participant.
@@ -125,24 +178,18 @@ func (k *Kernel) leaves(p *fabric.Path) bool {
 	return false
 }
 
-// here reports whether this kernel hosts a GPU.
-func (k *Kernel) here(gpu int) bool { return k.owners.Node[k.fabric.NodeOf(gpu)] == k.me }
-
-// sm returns the copy engine of a (GPU, channel): the blocks of all runs on it
-// share what one SM moves.
-func (k *Kernel) sm(gpu, channel int) *shaping.Calendar {
-	id := k.fabric.SM(gpu, channel)
-	if c, ok := k.sms[id]; ok {
-		return c
+// route returns the way from one GPU to another. Connections share it: each
+// with one of its own, a thousand ranks' would not fit a cache.
+func (k *Kernel) route(from, to, channel int, p collective.Protocol) *fabric.Route {
+	if k.fabric.NodeOf(from) == k.fabric.NodeOf(to) {
+		channel = 0 // inside a node the way is the same on all
 	}
-	sys := k.fabric.System(k.fabric.NodeOf(gpu))
-	c := shaping.NewCalendar(sys.SM.Rate, smSpan)
-	if k.Record {
-		c.Trace()
+	key := routeKey{from, to, channel, p}
+	r, ok := k.routes[key]
+	if !ok {
+		made := k.fabric.Route(from, to, channel, p)
+		r = &made
+		k.routes[key] = r
 	}
-	k.sms[id] = &c
-	return &c
+	return r
 }
-
-// smSpan is the span of an SM's calendar: its bookings begin now or later.
-const smSpan = shaping.Microsecond

@@ -1,20 +1,49 @@
 package kernel
 
 import (
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/transit"
 	"github.com/railyard/railyard/shaping"
 )
 
+// remote is what a connection between nodes needs besides its slots.
+type remote struct {
+	route    *fabric.Route
+	fromHere bool // its sender is hosted here
+	// At the sender: slices carried out by the SM and not yet posted, and how
+	// many of them are whole in the buffer.
+	waiting bool // a Post event is pending at nicBusy
+	whole   int32
+	staged  queue[staged]
+	nicBusy shaping.Time // end of the connection's last booking at the NIC
+
+	// What follows serves bounds alone, and decides no instant.
+	hop    shaping.Duration // latency from the sender's SM to the buffer
+	refill shaping.Duration // least that the sender's SM needs to fill a freed slot
+	// due holds, for each frame that another participant sent and the block has
+	// not got yet, an instant before which it won't. They come in order.
+	due queue[shaping.Time]
+}
+
+// staged is a slice on its way to the NIC.
+type staged struct {
+	wire    shaping.Bytes
+	whole   shaping.Time // it is not in the buffer before
+	payload bool
+}
+
 // completed handles a slice that is whole in the buffer the NIC reads from.
 func (k *Kernel) completed(ci int32) {
-	c := &k.conns[ci]
-	c.whole++
+	k.remoteOf(ci).whole++
 	k.post(ci)
 }
 
+// remoteOf returns what a connection between nodes needs besides its slots.
+func (k *Kernel) remoteOf(ci int32) *remote { return &k.remotes[k.conns[ci].remote] }
+
 // mayPost handles the end of a connection's booking at the NIC.
 func (k *Kernel) mayPost(ci int32) {
-	k.conns[ci].waiting = false
+	k.remoteOf(ci).waiting = false
 	k.post(ci)
 }
 
@@ -22,7 +51,7 @@ func (k *Kernel) mayPost(ci int32) {
 // connection's last one still has the NIC: one booking at a time, so that
 // connections with many slots do not crowd out those with few.
 func (k *Kernel) post(ci int32) {
-	c := &k.conns[ci]
+	c := k.remoteOf(ci)
 	if c.whole == 0 || c.waiting {
 		return
 	}
@@ -33,7 +62,7 @@ func (k *Kernel) post(ci int32) {
 	c.whole--
 	s := c.staged.pop()
 	at := k.proxy(c.route.SendProxy, c.route.Post)
-	f := k.frame(&k.blocks[c.sender], ci, transit.Wire, s.wire, s.payload)
+	f := k.frame(&k.blocks[k.conns[ci].sender], ci, transit.Wire, s.wire, s.payload)
 	c.nicBusy = k.Inject(f, &c.route.Wire, at, at)
 	k.drain()
 	if c.whole > 0 {
@@ -42,9 +71,8 @@ func (k *Kernel) post(ci int32) {
 }
 
 func (k *Kernel) postAt(ci int32, at shaping.Time) {
-	c := &k.conns[ci]
-	b := &k.blocks[c.sender]
-	c.waiting = true
+	b := &k.blocks[k.conns[ci].sender]
+	k.remoteOf(ci).waiting = true
 	k.Push(transit.Key{At: at, Ord: transit.Order(transit.Post, b.id, b.count())}, ci)
 }
 
@@ -59,19 +87,22 @@ func (k *Kernel) proxy(gpu int, cost shaping.Duration) shaping.Time {
 // receive handles a frame whose last byte is in the receiver's memory: the
 // proxy sees it, flushes, and tells the GPU.
 func (k *Kernel) receive(i, ci int32) {
-	c := &k.conns[ci]
+	route := k.remoteOf(ci).route
 	at := k.Now()
-	if c.route.RecvPost > 0 {
-		at = k.proxy(c.route.RecvProxy, c.route.RecvPost)
+	if route.RecvPost > 0 {
+		at = k.proxy(route.RecvProxy, route.RecvPost)
 	}
 	f := k.Frame(i)
 	f.Hop++
-	k.Push(transit.Key{At: at.Add(c.route.Receive), Ord: transit.Order(transit.Deliver, f.Source, f.Seq), Hop: f.Hop}, i)
+	k.Push(transit.Key{At: at.Add(route.Receive), Ord: transit.Order(transit.Deliver, f.Source, f.Seq), Hop: f.Hop}, i)
 }
 
 // deliver hands a slice from another node to its block.
 func (k *Kernel) deliver(i int32) {
 	ci := k.Frame(i).Local
 	k.Release(i)
+	if r := k.remoteOf(ci); !r.fromHere {
+		r.due.pop()
+	}
 	k.hand(ci)
 }

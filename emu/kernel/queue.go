@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/railyard/railyard/shaping"
+
 // queue is a FIFO that reuses its memory: connections hold a handful of
 // entries, and nothing is allocated in steady state.
 type queue[T any] struct {
@@ -26,4 +28,33 @@ func (q *queue[T]) pop() T {
 		q.items, q.head = q.items[:0], 0
 	}
 	return v
+}
+
+// ring is a FIFO of instants with room for a known number of them, size, in
+// memory that it shares with other rings. A queue of its own for each of a
+// thousand ranks' connections would be two more cache lines a look.
+type ring struct {
+	at        int32 // where its memory begins
+	head, len int32
+}
+
+func (q *ring) first(mem []shaping.Time) shaping.Time { return mem[q.at+q.head] }
+
+func (q *ring) push(mem []shaping.Time, size int32, v shaping.Time) {
+	if q.len == size {
+		panic("kernel: more slots come free than there are")
+	}
+	i := q.head + q.len
+	if i >= size {
+		i -= size
+	}
+	mem[q.at+i] = v
+	q.len++
+}
+
+func (q *ring) pop(size int32) {
+	if q.head++; q.head == size {
+		q.head = 0
+	}
+	q.len--
 }

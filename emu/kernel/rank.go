@@ -40,14 +40,14 @@ func (k *Kernel) start(ri int32) {
 	rk.left, rk.end = rk.blocks, k.Now()
 	for i := rk.first; i < rk.first+rk.blocks; i++ {
 		b := &k.blocks[i]
-		b.enter(busy, k.Now())
+		k.enter(b, i, busy)
 		b.loop, b.step, b.slice = 0, 0, 0
 		b.iteration, b.until = rk.iteration, k.Now()
 		b.lastLoop, b.lastStep = none, none
 	}
 	for i := rk.first; i < rk.first+rk.blocks; i++ {
 		if len(k.blocks[i].steps) == 0 {
-			k.finish(&k.blocks[i])
+			k.finish(&k.blocks[i], i)
 			continue
 		}
 		k.advance(i)
@@ -56,10 +56,10 @@ func (k *Kernel) start(ri int32) {
 
 // finish notes that a block is through with its rank's iteration, and with the
 // last block the rank is.
-func (k *Kernel) finish(b *block) {
+func (k *Kernel) finish(b *block, bi int32) {
 	rk := &k.ranks[b.rank]
 	r := &k.runs[rk.run]
-	b.enter(idle, k.Now())
+	k.enter(b, bi, idle)
 	b.done = int(b.iteration) == r.Iterations-1
 	rk.end = max(rk.end, b.until)
 	if rk.left--; rk.left > 0 {

@@ -1,7 +1,5 @@
 package kernel
 
-import "math/bits"
-
 // Stuck is a block that can never go on: nothing is pending, and it waits.
 type Stuck struct {
 	Run, Rank, Channel, Block, Step int
@@ -15,31 +13,31 @@ func (k *Kernel) Stuck() []Stuck {
 	var all []Stuck
 	for i := range k.blocks {
 		b := &k.blocks[i]
-		if b.state == idle || b.state == busy {
+		if k.states[i] == idle || k.states[i] == busy {
 			continue
 		}
 		s := Stuck{Run: int(b.run), Rank: int(k.ranks[b.rank].rank), Channel: int(b.channel),
 			Block: int(k.runs[b.run].blockIndex(b)), Step: int(b.step)}
-		s.Waits, s.Peer = k.waitsFor(b)
+		s.Waits, s.Peer = k.waitsFor(b, k.states[i])
 		all = append(all, s)
 	}
 	return all
 }
 
-func (k *Kernel) waitsFor(b *block) (what string, peer int) {
+func (k *Kernel) waitsFor(b *block, at state) (what string, peer int) {
+	r := &k.runs[b.run]
 	s := &b.steps[b.step]
-	switch b.state {
+	switch at {
 	case waitData:
 		for m := recvMask(s); m != 0; m &= m - 1 {
-			if ci := b.recvs[bits.TrailingZeros8(m)]; k.conns[ci].ready == 0 {
-				return "data", int(k.peer(b, ci, false))
+			if ci := k.recvConn(b, m); k.conns[ci].ready == 0 {
+				return "data", r.wired.Conns[ci-r.firstConn].From
 			}
 		}
 	case waitSlot:
-		n := k.slice(b.run)
 		for m := sendMask(s); m != 0; m &= m - 1 {
-			if ci := b.sends[bits.TrailingZeros8(m)]; k.conns[ci].slots < n {
-				return "slot", int(k.peer(b, ci, true))
+			if ci := b.sendConn(m); k.conns[ci].slots < r.unit {
+				return "slot", r.wired.Conns[ci-r.firstConn].To
 			}
 		}
 	}

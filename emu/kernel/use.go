@@ -21,15 +21,7 @@ func (s *Spent) Add(o Spent) {
 
 // Spent returns where the hosted blocks of the current batch spent their time.
 func (k *Kernel) Spent() Spent {
-	var s Spent
-	for i := range k.blocks {
-		b := &k.blocks[i]
-		s.Busy += b.spent[busy]
-		s.WaitData += b.spent[waitData]
-		s.WaitSlot += b.spent[waitSlot]
-		s.WaitDep += b.spent[waitDep]
-	}
-	return s
+	return Spent{Busy: k.spent[busy], WaitData: k.spent[waitData], WaitSlot: k.spent[waitSlot], WaitDep: k.spent[waitDep]}
 }
 
 // PortUse is what a port carried in a batch.

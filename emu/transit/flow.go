@@ -23,6 +23,9 @@ func (t *Transit) reach(i int32) (arrived bool) {
 		return true
 	}
 	f.rest, f.next = f.Bytes, -1
+	// Only a peer whose ports are slower than the spec says hands on a head
+	// that calendars do not remember. It must still see times, not a panic.
+	f.Head = max(f.Head, t.Now().Add(-t.span))
 	p := &t.ports[f.path.Ports[f.at]]
 	if w := p.flow(f); w != nil {
 		t.frames[w.last].next = i
@@ -32,7 +35,9 @@ func (t *Transit) reach(i int32) (arrived bool) {
 	if p.Fits(f.Head, t.Now(), f.Bytes) {
 		// The port had nothing else to do while the frame came in: cut-through.
 		k := p.Book(t.Now(), f.Head, f.Tail, f.Bytes)
-		t.note(f, p, f.Bytes)
+		if t.Record {
+			t.note(f, p, f.Bytes, f.Bytes)
+		}
 		f.start = k.Start
 		return t.depart(i, k.End)
 	}
@@ -50,28 +55,19 @@ func (t *Transit) reach(i int32) (arrived bool) {
 func (t *Transit) book(i int32, h shaping.Time) shaping.Time {
 	f := &t.frames[i]
 	p := &t.ports[f.path.Ports[f.at]]
-	now := t.Now()
-	for {
-		part := min(f.rest, quantum)
-		u := h
-		if part == f.rest {
-			u = now
-		}
-		k := p.Book(now, h, u, part)
-		t.note(f, p, part)
-		if f.rest == f.Bytes {
-			f.start = k.Start
-		}
-		f.rest -= part
-		if k.End > now {
-			f.Hop++
-			t.Push(Key{k.End, Order(Leave, f.Source, f.Seq), f.Hop}, i)
-			return k.End
-		}
-		if f.rest == 0 {
-			return now
-		}
+	k, part := p.Turn(t.Now(), h, f.rest, quantum)
+	if t.Record {
+		t.note(f, p, part, quantum)
 	}
+	if f.rest == f.Bytes {
+		f.start = k.Start
+	}
+	f.rest -= part
+	if k.End > t.Now() {
+		f.Hop++
+		t.Push(Key{k.End, Order(Leave, f.Source, f.Seq), f.Hop}, i)
+	}
+	return k.End
 }
 
 // resume handles the end of a booking: the frame books its next piece, or goes

@@ -8,24 +8,25 @@ import (
 
 // Frame is a message on its way over a path: one slice of one step.
 type Frame struct {
-	Source, Seq uint32 // of the event that sent it; kept at every hop
-	Hop         uint32
-	Conn        uint32 // global id of its connection
-	Local       int32  // what the host of both its ends knows the connection by
-	Leg         uint8  // which path of the route it is on: Inside or Wire
-	Payload     bool   // real elements travel beside it
+	path   *fabric.Path
+	Head   shaping.Time
+	Tail   shaping.Time
+	Bytes  shaping.Bytes
+	rest   shaping.Bytes // not yet booked at the port it stands at
+	start  shaping.Time  // when that port began with it
+	Source uint32        // of the event that sent it; kept at every hop
+	Seq    uint32        // likewise
+	Hop    uint32
+	at     int32 // position on the path; len(Ports) is the end
+
+	Local int32  // what the host of both its ends knows the connection by
+	Conn  uint32 // global id of its connection
+	next  int32  // the frame of the same connection behind it, at a contended port
 
 	From, To, Channel int32 // GPUs of the cluster
 	Protocol          collective.Protocol
-
-	path  *fabric.Path
-	at    int32 // position on the path; len(Ports) is the end
-	Bytes shaping.Bytes
-	Head  shaping.Time
-	Tail  shaping.Time
-	rest  shaping.Bytes // not yet booked at the port it stands at
-	start shaping.Time  // when that port began with it
-	next  int32         // the frame of the same connection behind it, at a contended port
+	Leg               uint8 // which path of the route it is on: Inside or Wire
+	Payload           bool  // real elements travel beside it
 }
 
 // The two legs of a route.

@@ -32,6 +32,7 @@ type Transit struct {
 	owner  []int32 // port → participant
 	me     int32
 	ports  []port
+	span   shaping.Duration // of their calendars
 	frames []Frame
 	free   []int32
 
@@ -46,7 +47,8 @@ type Transit struct {
 
 // Emission is a header on its way to another participant.
 type Emission struct {
-	To int
+	To    int
+	Local int32 // of the frame
 	Header
 }
 
@@ -59,35 +61,36 @@ type port struct {
 // ever has, which is at most 8 steps of 512 KiB, flags included.
 const MaxFrame = 8 * shaping.MiB
 
-// spanFloor is the least span of a calendar. A slice holds at most 8 MiB on the
-// wire (8 steps of 512 KiB, flags included), and a port whose peer is slower
-// than the spec says must still see times, not a panic.
-const (
-	spanFloor = shaping.Millisecond
-	spanBytes = MaxFrame
-)
-
 // New returns the transit of participant me over the ports it owns.
 func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
-	t := &Transit{fabric: f, me: int32(me), Record: record,
+	t := &Transit{fabric: f, me: int32(me), Record: record, span: span(f),
 		owner: make([]int32, f.Ports()), ports: make([]port, f.Ports())}
-	slowest := f.Port(0).Rate
-	for i := range t.owner {
-		slowest = min(slowest, f.Port(fabric.PortID(i)).Rate)
-	}
-	span := max(spanFloor, slowest.Time(spanBytes))
 	for i := range t.owner {
 		p := f.Port(fabric.PortID(i))
 		t.owner[i] = int32(o.Port(p))
 		if t.owner[i] != t.me {
 			continue
 		}
-		t.ports[i].Calendar = shaping.NewCalendar(p.Rate, span)
+		t.ports[i].Calendar = shaping.NewCalendar(p.Rate, t.span)
 		if record {
 			t.ports[i].Trace()
 		}
 	}
 	return t
+}
+
+// span returns the longest that the head of a frame may lie behind its tail: what
+// the slowest port, or SM, needs for the largest. More than that no calendar has
+// to remember, and a shorter memory is one that fits a cache.
+func span(f *fabric.Fabric) shaping.Duration {
+	slowest := f.Port(0).Rate
+	for i := range f.Ports() {
+		slowest = min(slowest, f.Port(fabric.PortID(i)).Rate)
+	}
+	for i := range f.Nodes() {
+		slowest = min(slowest, f.System(i).SM.Rate)
+	}
+	return slowest.Time(MaxFrame)
 }
 
 // Use returns the bytes a port has carried and for how long it was busy.
@@ -104,14 +107,15 @@ func (t *Transit) Frame(i int32) *Frame { return &t.frames[i] }
 // Release gives back a frame that has arrived.
 func (t *Transit) Release(i int32) { t.free = append(t.free, i) }
 
-func (t *Transit) admit(f Frame) int32 {
+// admit makes room for a frame. The frame released last gives its place: that
+// is in the cache.
+func (t *Transit) admit() int32 {
 	if n := len(t.free); n > 0 {
 		i := t.free[n-1]
 		t.free = t.free[:n-1]
-		t.frames[i] = f
 		return i
 	}
-	t.frames = append(t.frames, f)
+	t.frames = append(t.frames, Frame{})
 	return int32(len(t.frames) - 1)
 }
 
@@ -119,24 +123,25 @@ func (t *Transit) admit(f Frame) int32 {
 // to tail u, on the ports up to the source's egress, and sends it on its way.
 // It returns the end of the egress booking: a connection may inject again then.
 func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.Time {
-	f.path = path
-	f.Head, f.Tail = h, u
-	now := t.Now()
-	for f.at = 0; int(f.at) < path.Inject; f.at++ {
-		p := &t.ports[path.Ports[f.at]]
-		k := p.Book(now, f.Head, f.Tail, f.Bytes)
-		t.note(&f, p, f.Bytes)
-		head := p.Head(k.Start, k.End, f.Head, f.Tail, f.Bytes)
-		lat := path.Latency[f.at]
-		if int(f.at) == path.Inject-1 {
-			f.Head, f.Tail = head.Add(lat), k.End.Add(lat)
-			f.at++
-			t.forward(t.admit(f))
-			return k.End
-		}
-		f.Head, f.Tail = head.Add(lat), k.End.Add(lat)
+	if path.Inject < 1 {
+		panic("transit: a path without an egress")
 	}
-	panic("transit: a path without an egress")
+	end := u
+	for at, id := range path.Ports[:path.Inject] {
+		p := &t.ports[id]
+		k := p.Book(t.Now(), h, u, f.Bytes)
+		if t.Record {
+			f.path, f.at = path, int32(at)
+			t.note(&f, p, f.Bytes, f.Bytes)
+		}
+		lat := path.Latency[at]
+		h, u, end = p.Head(k.Start, k.End, h, u, f.Bytes).Add(lat), k.End.Add(lat), k.End
+	}
+	f.path, f.at, f.Head, f.Tail = path, int32(path.Inject), h, u
+	i := t.admit()
+	t.frames[i] = f
+	t.forward(i)
+	return end
 }
 
 // forward schedules the arrival of a frame at its next port, here or at the
@@ -145,7 +150,7 @@ func (t *Transit) forward(i int32) {
 	f := &t.frames[i]
 	if int(f.at) < len(f.path.Ports) {
 		if to := t.owner[f.path.Ports[f.at]]; to != t.me {
-			t.Left = append(t.Left, Emission{int(to), f.header()})
+			t.Left = append(t.Left, Emission{int(to), f.Local, f.header()})
 			t.Release(i)
 			return
 		}
@@ -155,9 +160,10 @@ func (t *Transit) forward(i int32) {
 
 // Accept takes a frame that another participant handed on.
 func (t *Transit) Accept(h Header, path *fabric.Path, local int32) {
-	i := t.admit(Frame{Source: h.Source, Seq: h.Seq, Hop: h.Hop, Conn: h.Conn, Local: local, Leg: Wire, Payload: h.Payload,
+	i := t.admit()
+	t.frames[i] = Frame{Source: h.Source, Seq: h.Seq, Hop: h.Hop, Conn: h.Conn, Local: local, Leg: Wire, Payload: h.Payload,
 		From: h.From, To: h.To, Channel: h.Channel, Protocol: h.Protocol,
-		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail})
+		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail}
 	t.Push(h.Key(), i)
 }
 
@@ -201,25 +207,39 @@ func (t *Transit) depart(i int32, e shaping.Time) (arrived bool) {
 	return t.reach(i)
 }
 
-// note records what a port carried of a frame: one record a piece.
-func (t *Transit) note(f *Frame, p *port, b shaping.Bytes) {
-	if !t.Record || b == 0 {
-		return
-	}
+// note records what a port has just booked for b bytes of a frame: one record a
+// piece, cut where one quantum ends and the next begins.
+func (t *Transit) note(f *Frame, p *port, b, quantum shaping.Bytes) {
 	pieces := p.Pieces()
+	for b > 0 {
+		part := min(b, quantum)
+		pieces = t.noteQuantum(f, p, part, pieces)
+		b -= part
+	}
+}
+
+// noteQuantum records the pieces in which b bytes pass and returns those that
+// are left.
+func (t *Transit) noteQuantum(f *Frame, p *port, b shaping.Bytes, pieces []shaping.Piece) []shaping.Piece {
+	need := p.Rate().Time(b)
 	var done shaping.Bytes
 	var busy shaping.Duration
-	for n, piece := range pieces {
-		d := piece.End.Sub(piece.Start)
+	for busy < need {
+		piece := &pieces[0]
+		start, d := piece.Start, min(piece.End.Sub(piece.Start), need-busy)
+		if piece.Start = start.Add(d); piece.Start == piece.End {
+			pieces = pieces[1:]
+		}
 		busy += d
 		part := b - done
-		if n < len(pieces)-1 {
+		if busy < need {
 			part = min(part, p.Rate().Carries(busy)-done)
 		}
 		done += part
-		t.Log(emu.Record{Start: piece.Start, Duration: d, Rank: f.From, Peer: f.To, Channel: f.Channel,
+		t.Log(emu.Record{Start: start, Duration: d, Rank: f.From, Peer: f.To, Channel: f.Channel,
 			Run: -1, Block: -1, Step: -1, Kind: emu.Carry, Port: f.path.Ports[f.at], Bytes: part})
 	}
+	return pieces
 }
 
 // Log adds a record of the current event.

@@ -1,0 +1,111 @@
+package kernel
+
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/shaping"
+)
+
+// execute carries out the block's next slice, now.
+func (k *Kernel) execute(b *block, bi int32) {
+	r := &k.runs[b.run]
+	s := &b.steps[b.step]
+	now := k.Now()
+	k.enter(b, bi, busy)
+	data := k.sliceBytes(r, b, bi, s)
+	start, end := now, now
+	if cost := k.cost(r, b, bi, s, data); cost > 0 {
+		start, end = k.engines[b.engine].serve(now, cost)
+	}
+	b.until = end
+	for m := recvMask(s); m != 0; m &= m - 1 {
+		ci := k.recvConn(b, m)
+		k.conns[ci].ready--
+		k.free(b, ci, end)
+	}
+	payload := b.iteration == 0 && r.Real > 0
+	for m := sendMask(s); m != 0; m &= m - 1 {
+		b.until = max(b.until, k.send(b, b.sendConn(m), data, payload, start, end))
+	}
+	k.spent[busy] += b.until.Sub(now)
+	if payload {
+		k.effects.Moves = append(k.effects.Moves, Move{b.run, b.wired, b.step, b.loop, b.slice})
+	}
+	if k.Record {
+		k.log(b, s, now, data)
+	}
+}
+
+// sliceBytes returns how many bytes of data the block's next slice has.
+func (k *Kernel) sliceBytes(r *run, b *block, bi int32, s *collective.Step) shaping.Bytes {
+	if r.even {
+		return r.least * shaping.Bytes(s.Chunks())
+	}
+	ref := s.Src
+	if !s.Kind.ReadsSrc() {
+		ref = s.Dst
+	}
+	index := ref.Index
+	if ref.Buffer != collective.Scratch {
+		index = k.windows[bi].Chunk(index)
+	}
+	n := r.geometry.Message(index, s.Chunks(), int(b.loop))
+	lo, hi := r.geometry.Slice(n, int(b.slice))
+	return shaping.Bytes((hi - lo) * r.elem)
+}
+
+// cost returns the bytes the SM moves for a slice. A step that copies chunks
+// onto themselves, because the run is in place, costs nothing.
+func (k *Kernel) cost(r *run, b *block, bi int32, s *collective.Step, data shaping.Bytes) shaping.Bytes {
+	if s.Kind == collective.Nop {
+		return 0
+	}
+	if s.Kind == collective.Copy {
+		rank := int(k.ranks[b.rank].rank)
+		if r.InPlace && r.plan.SameInPlace(rank, k.windows[bi], s.Src, s.Dst) {
+			return 0
+		}
+		return data
+	}
+	return catalog.EngineBytes(r.protocol, data)
+}
+
+// proceed moves the block on to its next slice.
+func (k *Kernel) proceed(b *block, bi int32) {
+	r := &k.runs[b.run]
+	b.lastLoop, b.lastStep = b.loop, b.step
+	b.slice++
+	if int(b.slice) < r.geometry.Slices && b.steps[b.step].Kind != collective.Nop {
+		return
+	}
+	b.slice = 0
+	b.step++
+	if int(b.step) == len(b.steps) {
+		b.step = 0
+		b.loop++
+	}
+	if int(b.loop) == r.geometry.Loops || len(b.steps) == 0 {
+		k.finish(b, bi)
+	}
+	if b.waiters {
+		k.release(b, bi)
+	}
+}
+
+func (k *Kernel) log(b *block, s *collective.Step, start shaping.Time, data shaping.Bytes) {
+	peer := int32(none)
+	r := &k.runs[b.run]
+	if m := sendMask(s); m != 0 {
+		peer = int32(r.wired.Conns[b.sendConn(m)-r.firstConn].To)
+	} else if m := recvMask(s); m != 0 {
+		peer = int32(r.wired.Conns[k.recvConn(b, m)-r.firstConn].From)
+	}
+	rank := k.ranks[b.rank].rank
+	k.Log(emu.Record{Start: start, Duration: b.until.Sub(start), Run: b.run, Rank: rank,
+		Channel: b.channel, Block: r.blockIndex(b), Step: b.step, Kind: emu.RecordKind(s.Kind),
+		Peer: peer, Port: k.fabric.SM(r.Comm[rank], int(b.channel)), Bytes: data})
+}
+
+// blockIndex returns the block's position among the blocks of its rank.
+func (r *run) blockIndex(b *block) int32 { return int32(r.wired.Blocks[b.wired].Index) }
