@@ -150,9 +150,11 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 		}
 		m.Participants = append(m.Participants, out)
 	}
+	attempt, cancel := context.WithTimeout(ctx, k.config.Assembly)
+	defer cancel()
 	for i, p := range k.members {
-		if err := p.open(k.ctx, k.answers); err != nil {
-			return err
+		if err := p.open(attempt, k.ctx, k.answers); err != nil {
+			return cmp.Or(ctx.Err(), err)
 		}
 		own := &railyardv1.Setup{Session: m.Session, ProtocolVersion: m.ProtocolVersion, Cluster: m.Cluster,
 			Self: uint32(i), Participants: m.Participants}
@@ -195,6 +197,7 @@ const closing = 500 * time.Millisecond
 
 // Close ends the sessions, and every process it started, within two seconds.
 func (k *Cluster) Close() {
+	deadline := time.After(grace)
 	for _, m := range k.members {
 		if m.stream != nil {
 			_ = m.stream.CloseSend()
@@ -203,7 +206,7 @@ func (k *Cluster) Close() {
 	if k.roster != nil {
 		k.roster.Leave(closing)
 	}
-	stop(k.processes)
+	stop(k.processes, deadline)
 	k.cancel()
 	for _, m := range k.members {
 		if m.conn != nil {

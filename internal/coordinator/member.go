@@ -29,15 +29,23 @@ type answer struct {
 	err      error
 }
 
-// open dials a member and begins to listen to it. Everything it says goes to
-// answers, in order, until the stream ends.
-func (m *member) open(ctx context.Context, answers chan<- answer) error {
+// open dials a member, which must answer before attempt ends, and listens to it
+// for as long as ctx lasts. Everything it says goes to answers, in order, until
+// the stream ends.
+func (m *member) open(attempt, ctx context.Context, answers chan<- answer) error {
 	var err error
 	if m.conn, err = grpc.NewClient(m.GRPC, wire.DialOptions()...); err != nil {
 		return wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	release := context.AfterFunc(attempt, cancel)
 	m.stream, err = railyardv1.NewNodeServiceClient(m.conn).Session(ctx, grpc.WaitForReady(true))
+	if !release() {
+		cause := wire.Failf(wire.Timeout, "%s does not answer at %s, which it advertises; can it be reached from here?", m.Name, m.GRPC)
+		return errors.Join(cause, attempt.Err(), m.conn.Close())
+	}
 	if err != nil {
+		cancel()
 		return errors.Join(wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err), m.conn.Close())
 	}
 	go func() {

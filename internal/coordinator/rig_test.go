@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,7 +83,8 @@ func (d *daemon) wait(t testing.TB) error {
 }
 
 // start brings up a coordinator and procs nodesims among which the nodes are
-// spread. The nodesims are there whether or not the cluster is.
+// spread; one that a change leaves without nodes is not started. The nodesims
+// are there whether or not the cluster is.
 func start(t testing.TB, config Config, procs int, changes ...change) (*rig, error) {
 	t.Helper()
 	r := &rig{t: t}
@@ -95,7 +97,9 @@ func start(t testing.TB, config Config, procs int, changes ...change) (*rig, err
 			for _, change := range changes {
 				change(i, &c)
 			}
-			r.nodes = append(r.nodes, launch(t, c))
+			if c.Nodes != nil {
+				r.nodes = append(r.nodes, launch(t, c))
+			}
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
@@ -122,6 +126,19 @@ func gather(t testing.TB, c emu.Cluster, procs int, changes ...change) *rig {
 		}
 	})
 	return r
+}
+
+// paused returns a change that holds up the frames of one nodesim, a channel
+// that is closed when the first is there, and what lets them go.
+func paused(n int) (_ change, begun <-chan struct{}, release func()) {
+	first, free := make(chan struct{}), make(chan struct{})
+	var once, open sync.Once
+	return only(n, func(c *nodesim.Config) {
+		c.Hold = func([]wire.Frame) {
+			once.Do(func() { close(first) })
+			<-free
+		}
+	}), first, func() { open.Do(func() { close(free) }) }
 }
 
 // cause returns the failure that an error is.

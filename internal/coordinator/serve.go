@@ -25,7 +25,8 @@ type Server struct {
 	railyardv1.UnimplementedCoordinatorServiceServer
 	config Config
 	lis    net.Listener
-	end    context.CancelFunc
+	ctx    context.Context // of the server; its cause may be a failure
+	end    context.CancelCauseFunc
 	ready  chan struct{} // closed when cluster or err is set
 
 	cluster *Cluster
@@ -43,9 +44,9 @@ func Serve(ctx context.Context, c Config, listen string, started func(service, j
 	if err != nil {
 		return wire.Failf(wire.Config, "--listen %s: %v; choose another address, or port 0 for any free one", listen, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &Server{config: c, lis: lis, end: cancel, ready: make(chan struct{})}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s := &Server{config: c, lis: lis, ctx: ctx, end: end, ready: make(chan struct{})}
 	srv := grpc.NewServer(wire.ServerOptions()...)
 	railyardv1.RegisterCoordinatorServiceServer(srv, s)
 	healthpb.RegisterHealthServer(srv, health.NewServer())
@@ -56,33 +57,39 @@ func Serve(ctx context.Context, c Config, listen string, started func(service, j
 		srv.Stop()
 		<-served
 	}()
-	return s.run(ctx, started)
+	return s.run(started)
 }
 
-func (s *Server) run(ctx context.Context, started func(service, join string)) error {
+func (s *Server) run(started func(service, join string)) error {
 	announce := s.config
 	announce.Entered = func(join string) { started(s.lis.Addr().String(), join) }
-	k, err := Start(ctx, announce)
+	k, err := Start(s.ctx, announce)
 	s.state.Lock()
 	s.cluster, s.err = k, err
 	s.state.Unlock()
 	close(s.ready)
 	if err != nil {
-		if ctx.Err() != nil {
+		if s.ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
 	defer k.Close()
-	<-ctx.Done()
-	s.busy.Lock() // a bench sees ctx end as well
+	<-s.ctx.Done()
+	s.busy.Lock() // a bench sees the end as well
 	defer s.busy.Unlock()
+	var f *wire.Failure
+	if errors.As(context.Cause(s.ctx), &f) {
+		return f
+	}
 	return nil
 }
 
 // Bench runs one bench at a time; a second one waits for the first.
 func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.CoordinatorService_BenchServer) error {
-	ctx := stream.Context()
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
@@ -106,6 +113,9 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 	}
 	if err := s.cluster.Bench(ctx, spec, sink); err != nil {
 		f := verdict(err)
+		if stream.Context().Err() != nil {
+			f = wire.Failf(wire.Aborted, "who asked for a bench hung up in the middle of it")
+		}
 		if f.Cause != wire.Config {
 			s.fail(f)
 		}
@@ -121,7 +131,7 @@ func (s *Server) fail(err error) {
 	s.state.Lock()
 	s.err = err
 	s.state.Unlock()
-	s.end()
+	s.end(err)
 }
 
 func (s *Server) broken(ctx context.Context) error {
@@ -182,7 +192,9 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 
 // Shutdown ends the server and with it the cluster.
 func (s *Server) Shutdown(context.Context, *railyardv1.ShutdownRequest) (*railyardv1.ShutdownResponse, error) {
-	defer s.end()
+	defer s.end(nil)
+	s.state.Lock()
+	defer s.state.Unlock()
 	n := 0
 	if s.cluster != nil {
 		n = len(s.cluster.members)

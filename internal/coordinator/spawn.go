@@ -111,15 +111,15 @@ func (p *process) ended(ctx context.Context, patience time.Duration) (string, bo
 	return how, true
 }
 
-// Grace is how long a nodesim may take to end by itself once it has been told.
+// grace is how long a nodesim may take to end by itself once it has been told.
 const grace = time.Second
 
-// stop ends processes: first by letting go of them, then by force.
-func stop(ps []*process) {
+// stop ends processes: first by letting go of them, then, at the deadline, by
+// force.
+func stop(ps []*process, deadline <-chan time.Time) {
 	for _, p := range ps {
 		_ = p.lifeline.Close()
 	}
-	deadline := time.After(grace)
 	for _, p := range ps {
 		select {
 		case <-p.done:

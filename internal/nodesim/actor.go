@@ -2,6 +2,7 @@ package nodesim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -23,10 +24,11 @@ import (
 type event struct {
 	request *railyardv1.SessionRequest
 	frames  []wire.Frame
-	from    int   // participant that sent the frames
-	peer    *peer // its stream is open
-	closed  bool  // the coordinator has closed the session
-	err     error // a stream broke: the end
+	from    int    // participant that sent the frames
+	batch   uint32 // of runs, that they belong to
+	peer    *peer  // its stream is open
+	closed  bool   // the coordinator has closed the session
+	err     error  // a stream broke: the end
 }
 
 // actor owns the kernel, the payload and everything else that changes during a
@@ -41,11 +43,12 @@ type actor struct {
 	self    int
 	owners  transit.Owners
 	fabric  *fabric.Fabric
-	peers   []*peer // by participant; nil for this one
-	early   []*peer // whose streams opened before this process was set up
-	missing int     // peers whose streams are not open yet
+	names   []string // of the participants
+	peers   []*peer  // by participant; nil for this one
+	missing int      // peers whose streams are not open yet
 	dialed  []func()
-	ready   bool // the coordinator knows
+	ready   bool  // the coordinator knows
+	failed  error // what the coordinator was told went wrong
 
 	kernel   *kernel.Kernel
 	batch    uint32
@@ -64,7 +67,8 @@ func newActor(n *node, stream railyardv1.NodeService_SessionServer) *actor {
 	return &actor{node: n, log: n.log.Named("actor"), stream: stream, inbox: newMailbox[event]()}
 }
 
-// run handles events until the session ends. nil: the coordinator closed it.
+// run handles events until the session ends. nil: the coordinator closed it, and
+// nothing was wrong here.
 func (a *actor) run() error {
 	defer a.hangUp()
 	var events []event
@@ -72,14 +76,29 @@ func (a *actor) run() error {
 		events, _ = a.inbox.take(events)
 		for i := range events {
 			e := &events[i]
-			if e.closed {
-				return nil
-			}
-			if err := a.handle(e); err != nil {
-				return a.fail(err)
+			switch {
+			case e.closed:
+				return a.blameless()
+			case errors.Is(e.err, ErrOrphaned):
+				return e.err
+			case a.failed == nil:
+				if err := a.handle(e); err != nil {
+					a.fail(err)
+				}
 			}
 		}
 	}
+}
+
+// blameless returns why the session failed, but not if that was a peer that
+// hung up. When a session is closed peers hang up in any order, often before
+// this process hears of it; and when one has died, the coordinator judges.
+func (a *actor) blameless() error {
+	var f *wire.Failure
+	if errors.As(a.failed, &f) && f.Cause == wire.PeerLost {
+		return nil
+	}
+	return a.failed
 }
 
 func (a *actor) handle(e *event) error {
@@ -89,7 +108,7 @@ func (a *actor) handle(e *event) error {
 	case e.peer != nil:
 		return a.connected(e.peer)
 	case e.frames != nil:
-		return a.arrived(e.from, e.frames)
+		return a.arrived(e)
 	case e.request.GetSetup() != nil:
 		return a.setUp(e.request.GetSetup())
 	case a.fabric == nil:
@@ -109,13 +128,14 @@ func (a *actor) handle(e *event) error {
 	}
 }
 
-// fail tells the coordinator what is wrong, if it still listens.
-func (a *actor) fail(err error) error {
+// fail tells the coordinator what is wrong, if it still listens. It then closes
+// the session; a process that ended by itself would look like the culprit.
+func (a *actor) fail(err error) {
+	a.failed = err
 	f := wire.FromStatus(wire.ToStatus(err))
 	f.Member = a.node.config.Name
 	a.log.Debug("session failed", zap.Error(err))
 	_ = a.stream.Send(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Failure{Failure: wire.EncodeFailure(f)}})
-	return err
 }
 
 // setUp builds the hardware and opens the streams to the peers.
@@ -140,7 +160,8 @@ func (a *actor) setUp(m *railyardv1.Setup) error {
 	if err := a.place(m); err != nil {
 		return err
 	}
-	return a.connect(len(m.GetParticipants()))
+	a.node.lobby.admit()
+	return a.connect()
 }
 
 // place notes which participant hosts which node, and checks that this process
@@ -155,6 +176,7 @@ func (a *actor) place(m *railyardv1.Setup) error {
 		host[i] = -1
 	}
 	for i, p := range parts {
+		a.names = append(a.names, p.GetMember())
 		for _, n := range p.GetNodes() {
 			if int(n) >= len(host) {
 				return wire.Failf(wire.Mismatch, "node %d of participant %d: the cluster has nodes 0 to %d", n, i, len(host)-1)
@@ -179,14 +201,14 @@ func (a *actor) place(m *railyardv1.Setup) error {
 const patience = 20 * time.Second
 
 // connect dials the peers with higher numbers; those with lower ones dial here.
-func (a *actor) connect(n int) error {
-	a.peers = make([]*peer, n)
-	a.missing = n - 1
+func (a *actor) connect() error {
+	n := len(a.names)
+	a.peers, a.missing = make([]*peer, n), n-1
 	ctx, cancel := context.WithTimeout(a.stream.Context(), patience)
 	defer cancel()
 	hosts, err := a.node.roster.WaitFor(ctx, gossip.Nodes{{First: 0, Last: a.fabric.Nodes() - 1}})
 	if err != nil {
-		return wire.Failf(wire.PeerLost, "%v", err)
+		return unjoined(err)
 	}
 	for node, p := range a.owners.Node {
 		if p <= a.self || a.peers[p] != nil {
@@ -197,24 +219,13 @@ func (a *actor) connect(n int) error {
 		}
 		a.missing--
 	}
-	early := a.early
-	a.early = nil
-	for _, p := range early {
-		if err := a.connected(p); err != nil {
-			return err
-		}
-	}
 	return a.maybeReady()
 }
 
 // connected notes that the stream of a peer is open.
 func (a *actor) connected(p *peer) error {
-	if a.peers == nil {
-		a.early = append(a.early, p)
-		return nil
-	}
-	if p.index >= a.self || a.peers[p.index] != nil {
-		return wire.Failf(wire.Mismatch, "participant %d opened a stream it should not", p.index)
+	if a.peers[p.index] != nil {
+		return wire.Failf(wire.Mismatch, "%s opened a second stream", p.name)
 	}
 	a.peers[p.index] = p
 	a.missing--

@@ -39,7 +39,7 @@ func Run(ctx context.Context, c Config) error {
 		go follow(c.Lifeline, end)
 	}
 	// The sockets serve before the roster tells anybody of them.
-	n := &node{config: c, end: end, ready: make(chan struct{}), log: c.Logger.Named("nodesim")}
+	n := &node{config: c, end: end, ready: make(chan struct{}), lobby: lobby{open: make(chan struct{})}, log: c.Logger.Named("nodesim")}
 	srv := n.server()
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(lis) }()
@@ -48,6 +48,9 @@ func Run(ctx context.Context, c Config) error {
 		<-served
 	}()
 	roster, err := n.join(ctx, lis.Addr())
+	if err != nil && ctx.Err() != nil {
+		return verdict(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,12 +102,17 @@ func (n *node) join(ctx context.Context, addr net.Addr) (*gossip.Roster, error) 
 	n.log.Debug("joining", zap.Strings("join", c.Join), zap.String("grpc", g.Meta.GRPC))
 	roster, err := gossip.Start(ctx, g)
 	if err != nil {
-		if gossip.Usage(err) {
-			return nil, wire.Failf(wire.Config, "%v", err)
-		}
-		return nil, wire.Failf(wire.PeerLost, "%v", err)
+		return nil, unjoined(err)
 	}
 	return roster, nil
+}
+
+// unjoined gives a cause to what the roster has to complain of.
+func unjoined(err error) error {
+	if gossip.Usage(err) {
+		return wire.Failf(wire.Config, "%v", err)
+	}
+	return wire.Failf(wire.PeerLost, "%v", err)
 }
 
 // outward returns this host's address on the way to another. Nothing is sent.
@@ -128,8 +136,14 @@ func (n *node) wait(ctx context.Context) error {
 	defer orphan.Stop()
 	go n.watch(ctx)
 	<-ctx.Done()
+	n.log.Info("ending", zap.Error(context.Cause(ctx)))
+	return verdict(ctx)
+}
+
+// verdict returns what is wrong about the end of ctx: nothing, if the session
+// was closed or somebody told this process to end.
+func verdict(ctx context.Context) error {
 	err := context.Cause(ctx)
-	n.log.Info("ending", zap.Error(err))
 	if errors.Is(err, errFinished) || errors.Is(err, context.Canceled) {
 		return nil
 	}

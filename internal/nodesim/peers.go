@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -15,8 +16,13 @@ import (
 // peer is another participant and the one stream to it.
 type peer struct {
 	index  int
+	name   string
 	stream wire.Stream
 	out    *mailbox[wire.Batch]
+}
+
+func (a *actor) newPeer(index int, s wire.Stream) *peer {
+	return &peer{index: index, name: a.names[index], stream: s, out: newMailbox[wire.Batch]()}
 }
 
 // send puts what the actor posted on the stream, until the outbox is closed.
@@ -41,35 +47,39 @@ func (p *peer) receive(session uint64, inbox *mailbox[event], hold func([]wire.F
 			return p.lost(err)
 		}
 		if b.Session != session || int(b.From) != p.index {
-			return wire.Failf(wire.Mismatch, "frames of session %x from participant %d on the stream of participant %d", b.Session, b.From, p.index)
+			return wire.Failf(wire.Mismatch, "frames of session %x from participant %d on the stream of %s", b.Session, b.From, p.name)
 		}
 		if hold != nil {
 			hold(b.Frames)
 		}
-		inbox.post(event{frames: b.Frames, from: p.index})
+		inbox.post(event{frames: b.Frames, from: p.index, batch: b.Number})
 	}
 }
 
 func (p *peer) lost(err error) error {
-	return wire.Failf(wire.PeerLost, "the stream to participant %d broke: %v", p.index, err)
+	return wire.Failf(wire.PeerLost, "the stream to %s broke: %v", p.name, err)
 }
 
 // dial opens the stream to a peer. Both directions of it are used.
 func (a *actor) dial(index int, addr string) (*peer, error) {
 	conn, err := grpc.NewClient(addr, wire.DialOptions()...)
 	if err != nil {
-		return nil, wire.Failf(wire.PeerLost, "participant %d at %s: %v", index, addr, err)
+		return nil, wire.Failf(wire.PeerLost, "%s at %s: %v", a.names[index], addr, err)
 	}
 	ctx, cancel := context.WithCancel(a.stream.Context())
+	late := time.AfterFunc(patience, cancel)
 	stream, err := railyardv1.NewExchangeServiceClient(conn).Exchange(ctx, grpc.WaitForReady(true))
+	if !late.Stop() {
+		err = fmt.Errorf("no answer within %v", patience)
+	}
 	if err == nil {
 		err = stream.SendMsg(&wire.Batch{Session: a.session, From: uint32(a.self)})
 	}
 	if err != nil {
 		cancel()
-		return nil, errors.Join(wire.Failf(wire.PeerLost, "participant %d at %s: %v", index, addr, err), conn.Close())
+		return nil, errors.Join(wire.Failf(wire.PeerLost, "%s at %s: %v", a.names[index], addr, err), conn.Close())
 	}
-	p := &peer{index: index, stream: stream, out: newMailbox[wire.Batch]()}
+	p := a.newPeer(index, stream)
 	var ends sync.WaitGroup
 	ends.Go(func() { a.mind(p.send()) })
 	ends.Go(func() { a.mind(p.receive(a.session, a.inbox, a.node.config.Hold)) })
@@ -102,11 +112,11 @@ func (x *exchange) Exchange(stream railyardv1.ExchangeService_ExchangeServer) er
 	}
 	ctx, cancel := context.WithTimeout(stream.Context(), patience)
 	defer cancel()
-	a, err := x.node.lobby.find(ctx)
+	a, err := x.node.lobby.find(ctx, &hello)
 	if err != nil {
-		return err
+		return wire.ToStatus(err)
 	}
-	p := &peer{index: int(hello.From), stream: stream, out: newMailbox[wire.Batch]()}
+	p := a.newPeer(int(hello.From), stream)
 	var sender sync.WaitGroup
 	sender.Go(func() { a.mind(p.send()) })
 	defer sender.Wait()

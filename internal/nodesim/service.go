@@ -18,28 +18,17 @@ var errFinished = errors.New("the session is finished")
 type lobby struct {
 	mu    sync.Mutex
 	actor *actor
-	open  chan struct{} // closed when actor is set
-}
-
-func (l *lobby) door() chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open == nil {
-		l.open = make(chan struct{})
-	}
-	return l.open
+	open  chan struct{} // closed when the actor is set up
 }
 
 // enter makes a the actor of the one session this process ever has.
 func (l *lobby) enter(a *actor) error {
-	door := l.door()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.actor != nil {
 		return wire.Failf(wire.Mismatch, "this nodesim has a session already; start another for a second cluster")
 	}
 	l.actor = a
-	close(door)
 	return nil
 }
 
@@ -49,14 +38,25 @@ func (l *lobby) entered() bool {
 	return l.actor != nil
 }
 
-// find waits for the session.
-func (l *lobby) find(ctx context.Context) (*actor, error) {
+// admit lets peers in. The actor calls it, once, when it knows its session.
+func (l *lobby) admit() { close(l.open) }
+
+// find waits until the session is set up and returns its actor. A peer of
+// another session is turned away, and does this one no harm.
+func (l *lobby) find(ctx context.Context, hello *wire.Batch) (*actor, error) {
 	select {
-	case <-l.door():
-		return l.actor, nil
+	case <-l.open:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, wire.Failf(wire.Timeout, "no session here: %v", ctx.Err())
 	}
+	a := l.actor // set before open was closed
+	if hello.Session != a.session {
+		return nil, wire.Failf(wire.Mismatch, "session %x: this nodesim is part of another", hello.Session)
+	}
+	if int(hello.From) >= a.self {
+		return nil, wire.Failf(wire.Mismatch, "participant %d: this nodesim is number %d, and only those below it open streams to it", hello.From, a.self)
+	}
+	return a, nil
 }
 
 // service is what the coordinator talks to.

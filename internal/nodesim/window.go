@@ -12,12 +12,13 @@ import (
 
 // arrived takes frames of a peer: the kernel gets their headers, the payload
 // their elements. A window that waited for them may begin.
-func (a *actor) arrived(from int, frames []wire.Frame) error {
-	if a.kernel == nil {
-		return wire.Failf(wire.Mismatch, "frames from participant %d before the first batch", from)
+func (a *actor) arrived(e *event) error {
+	// Counts of frames see to it that all of a batch arrive before it is over.
+	if a.wirings == nil || e.batch != a.batch {
+		return wire.Failf(wire.Mismatch, "%s sends frames of batch %d, which is not the one that runs", a.names[e.from], e.batch)
 	}
-	for i := range frames {
-		if err := a.take(from, &frames[i]); err != nil {
+	for i := range e.frames {
+		if err := a.take(e.from, &e.frames[i]); err != nil {
 			return err
 		}
 	}
@@ -27,12 +28,12 @@ func (a *actor) arrived(from int, frames []wire.Frame) error {
 // take takes one frame. What a peer says is checked: it may be of another build.
 func (a *actor) take(from int, f *wire.Frame) error {
 	if err := a.kernel.Check(&f.Header); err != nil {
-		return wire.Failf(wire.Mismatch, "participant %d sends %v", from, err)
+		return wire.Failf(wire.Mismatch, "%s sends %v", a.names[from], err)
 	}
 	if f.Payload && !f.Credit {
 		run, conn, _ := a.kernel.Locate(f.Conn)
 		if a.machines[run] == nil {
-			return wire.Failf(wire.Mismatch, "participant %d sends elements for run %d, which moves headers only", from, run)
+			return wire.Failf(wire.Mismatch, "%s sends elements for run %d, which moves headers only", a.names[from], run)
 		}
 		a.machines[run].Put(conn, f.Take())
 	}

@@ -1,0 +1,280 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+
+	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/nodesim"
+	"github.com/railyard/railyard/internal/wire"
+	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+)
+
+// served is a coordinator that serves, and its nodesims, in this process.
+type served struct {
+	t     *testing.T
+	addr  string
+	nodes []*daemon
+	stop  context.CancelFunc // as SIGTERM does
+	done  chan struct{}
+	err   error // what Serve returned; set before done is closed
+}
+
+func serve(t *testing.T, changes ...change) *served {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	s := &served{t: t, stop: stop, done: make(chan struct{})}
+	join := make(chan string, 1)
+	config := Config{Cluster: trio(), ClusterID: "served", Version: version, Gossip: gossip.Loopback(), Assembly: bound}
+	go func() {
+		defer close(s.done)
+		s.err = Serve(ctx, config, "127.0.0.1:0", func(service, gossip string) {
+			s.addr = service
+			join <- gossip
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		_ = s.wait()
+	})
+	var at string
+	select {
+	case at = <-join:
+	case <-s.done:
+		t.Fatalf("serve ended at once: %v", s.err)
+	}
+	for i := range config.Cluster.Nodes() {
+		c := nodesim.Config{Nodes: gossip.List(i), Join: []string{at}, Cluster: "served", Version: version,
+			Listen: "127.0.0.1:0", Gossip: gossip.Loopback()}
+		for _, change := range changes {
+			change(i, &c)
+		}
+		s.nodes = append(s.nodes, launch(t, c))
+	}
+	return s
+}
+
+func (s *served) wait() error {
+	s.t.Helper()
+	select {
+	case <-s.done:
+		return s.err
+	case <-time.After(bound):
+		s.t.Fatal("serve does not end")
+		return nil
+	}
+}
+
+func (s *served) connect() *Client {
+	s.t.Helper()
+	c, err := Connect(s.t.Context(), s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(c.Close)
+	return c
+}
+
+// bench runs a sweep through a client.
+func (s *served) bench(ctx context.Context, spec sweep.Spec) (told, error) {
+	s.t.Helper()
+	var out told
+	var lines bytes.Buffer
+	err := s.connect().Bench(ctx, spec, Sink{
+		Started: func(st Started) error {
+			if st.Cluster.Nodes() != 3 || len(st.Devices) != 9 || st.Procs != 3 {
+				s.t.Errorf("a bench on %d nodes, %d devices, %d processes", st.Cluster.Nodes(), len(st.Devices), st.Procs)
+			}
+			return nil
+		},
+		Row: func(r Row) error {
+			out.rows = append(out.rows, r.Row)
+			out.cost.Add(r.Cost)
+			return nil
+		},
+		Timeline: &lines,
+	})
+	out.timeline = lines.Bytes()
+	return out, err
+}
+
+// TestServe: the law holds through a client as well, twice in a row, and
+// Shutdown ends everything.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	for _, algorithm := range []string{"ring", "tree"} {
+		spec := single(algorithm)
+		got, err := s.bench(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := identical(got.timeline, foresee(t, trio(), spec).timeline); err != nil {
+			t.Error(err)
+		}
+		if got.cost.Frames == 0 || len(got.rows) != 1 || !right(got.rows[0].OutOfPlace) {
+			t.Errorf("%d frames, rows %+v", got.cost.Frames, got.rows)
+		}
+	}
+	m, err := s.connect().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.GetState() != railyardv1.ClusterState_CLUSTER_STATE_IDLE || len(m.GetMembers()) != 3 || m.GetDeclaredGpus() != 9 {
+		t.Errorf("status: %v", m)
+	}
+	if _, err := s.connect().api.Shutdown(t.Context(), &railyardv1.ShutdownRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.wait(); err != nil {
+		t.Errorf("serve, after Shutdown: %v", err)
+	}
+	for i, d := range s.nodes {
+		if err := d.wait(t); err != nil {
+			t.Errorf("nodesim %d, after Shutdown: %v", i, err)
+		}
+	}
+}
+
+// TestServeAnswers: health and reflection answer, and a request that cannot be
+// run is refused without harm to the cluster.
+func TestServeAnswers(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	conn, err := grpc.NewClient(s.addr, wire.DialOptions()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	h, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil || h.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+		t.Errorf("health: %v, %v", h, err)
+	}
+	if names := reflected(t, conn); !slices.Contains(names, railyardv1.CoordinatorService_ServiceDesc.ServiceName) {
+		t.Errorf("reflection lists %v", names)
+	}
+	bad := single("ring")
+	bad.Root = 9
+	if _, err := s.bench(t.Context(), bad); cause(t, err).Cause != wire.Config {
+		t.Errorf("a root that is no rank: %v", err)
+	}
+	if _, err := s.bench(t.Context(), single("ring")); err != nil {
+		t.Errorf("a bench after one that was refused: %v", err)
+	}
+}
+
+// reflected returns the services that a server lists.
+func reflected(t *testing.T, conn *grpc.ClientConn) (names []string) {
+	t.Helper()
+	stream, err := reflectionpb.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range m.GetListServicesResponse().GetService() {
+		names = append(names, s.GetName())
+	}
+	return names
+}
+
+// TestServeEnds: what ends a server in the middle of a bench: a signal, a
+// client that goes away, a nodesim that dies. Each time the server ends soon,
+// with what it is worth.
+func TestServeEnds(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		end   func(s *served, hangUp context.CancelFunc)
+		cause wire.Cause // of the server's end; Bug: a good one
+		words string
+	}{
+		{"signal", func(s *served, _ context.CancelFunc) { s.stop() }, wire.Bug, ""},
+		{"client", func(_ *served, hangUp context.CancelFunc) { hangUp() }, wire.Aborted, "hung up"},
+		{"nodesim", func(s *served, _ context.CancelFunc) { s.nodes[1].stop() }, wire.PeerLost, "node 1 lost"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			pause, begun, release := paused(0)
+			s := serve(t, pause)
+			t.Cleanup(release)
+			ctx, hangUp := context.WithTimeout(t.Context(), bound)
+			defer hangUp()
+			go func() {
+				<-begun
+				test.end(s, hangUp)
+			}()
+			if _, err := s.bench(ctx, single("ring")); err == nil {
+				t.Error("the bench ended as if nothing had happened")
+			}
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				t.Error("the bench did not end by itself")
+			}
+			release() // the nodesim waits for frames, not for the test
+			err := s.wait()
+			if test.cause == wire.Bug {
+				if err != nil {
+					t.Errorf("the server ended with %v", err)
+				}
+				return
+			}
+			if f := cause(t, err); f.Cause != test.cause || !strings.Contains(f.Text, test.words) {
+				t.Errorf("the server ended with %v, want %v and %q", f, test.cause, test.words)
+			}
+		})
+	}
+}
+
+// TestServeMourns: a nodesim that dies while nothing runs is named when the
+// next bench is asked for.
+func TestServeMourns(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	if _, err := s.bench(t.Context(), single("tree")); err != nil {
+		t.Fatal(err)
+	}
+	s.nodes[2].stop()
+	_ = s.nodes[2].wait(t)
+	_, err := s.bench(t.Context(), single("tree"))
+	if f := cause(t, err); f.Cause != wire.PeerLost || !strings.Contains(f.Text, "node 2 lost") {
+		t.Errorf("the bench ended with %v", f)
+	}
+	if f := cause(t, s.wait()); f.Cause != wire.PeerLost {
+		t.Errorf("the server ended with %v", f)
+	}
+}
+
+// TestServeTaken: an address that is taken is the user's to change.
+func TestServeTaken(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	err := Serve(t.Context(), Config{Cluster: trio(), Version: version, Gossip: gossip.Loopback()}, s.addr,
+		func(string, string) { t.Error("it serves") })
+	if f := cause(t, err); f.Cause != wire.Config || !strings.Contains(f.Text, "--listen "+s.addr) {
+		t.Errorf("%v", f)
+	}
+	if _, err := Connect(t.Context(), "127.0.0.1:1"); cause(t, err).Cause != wire.Config {
+		t.Errorf("a coordinator that is not there: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Connect(ctx, s.addr); !errors.Is(err, context.Canceled) {
+		t.Errorf("a user who gave up: %v", err)
+	}
+}
