@@ -90,8 +90,16 @@ examples: build ## check the cluster files in deploy/
 	@for f in deploy/clusters/*.yaml; do echo "$(BIN)/coordinator validate $$f"; $(BIN)/coordinator validate "$$f" || exit; done
 
 .PHONY: bench
-bench: ## all benchmarks: make bench BENCHTIME=1s
-	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+bench: build ## all benchmarks, whole commands included: make bench BENCHTIME=1s
+	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 30m ./...
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^$$' -bench . -benchtime 3x -timeout 10m ./internal/e2e/...
+
+# What CI can afford: that every benchmark of the kernel and of whole commands
+# still runs.
+.PHONY: bench-smoke
+bench-smoke: build ## the benchmarks that take seconds, once each
+	go test -run '^$$' -bench 'Events|DataPlane' -benchtime 1x ./emu/kernel ./internal/wire
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^$$' -bench Run/ring -benchtime 1x ./internal/e2e/...
 
 .PHONY: bench-%
 bench-%: ## benchmarks of one package, named by its last element: make bench-kernel
