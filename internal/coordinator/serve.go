@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 
@@ -85,19 +84,24 @@ func (s *Server) run(started func(service, join string)) error {
 	return nil
 }
 
-// Bench runs one bench at a time; a second one waits for the first.
+// errHungUp says that whoever asked for a bench no longer listens.
+var errHungUp = errors.New("who asked for the bench hung up")
+
+// Bench runs one bench at a time; a second one waits for the first. A client
+// that hangs up loses its bench, not the cluster: the batch in flight runs to
+// its end, so that the nodesims are ready for the next.
 func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.CoordinatorService_BenchServer) error {
-	ctx, cancel := context.WithCancel(stream.Context())
-	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
 	select {
 	case <-s.ready:
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-stream.Context().Done():
+		return stream.Context().Err()
 	}
 	s.busy.Lock()
 	defer s.busy.Unlock()
-	if err := s.broken(ctx); err != nil {
+	if err := stream.Context().Err(); err != nil {
+		return err
+	}
+	if err := s.broken(s.ctx); err != nil {
 		return wire.ToStatus(err)
 	}
 	spec, err := wire.DecodeSpec(req)
@@ -111,18 +115,25 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 	if req.GetTimeline() {
 		sink.Timeline = out
 	}
-	if err := s.cluster.Bench(ctx, spec, sink); err != nil {
-		f := verdict(err)
-		if stream.Context().Err() != nil {
-			f = wire.Failf(wire.Aborted, "who asked for a bench hung up in the middle of it")
-		}
-		if f.Cause != wire.Config {
-			s.fail(f)
-		}
-		return wire.ToStatus(f)
+	if err := s.cluster.Bench(s.ctx, spec, sink); err != nil {
+		return s.ended(err)
 	}
 	return out.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Summary{
 		Summary: &railyardv1.BenchSummary{Processes: uint32(len(s.cluster.members)), Cost: encodeCost(&out.cost)}}})
+}
+
+// ended returns what to tell the client of a bench that ended early. Only a
+// bench that was refused, or that nobody wanted any more, leaves the cluster
+// fit for another.
+func (s *Server) ended(err error) error {
+	if errors.Is(err, errHungUp) {
+		return wire.ToStatus(wire.Failf(wire.Aborted, "%v", err))
+	}
+	f := verdict(err)
+	if f.Cause != wire.Config {
+		s.fail(f)
+	}
+	return wire.ToStatus(f)
 }
 
 // fail remembers what ended the cluster: a run that broke off leaves nodesims
@@ -209,8 +220,8 @@ type sender struct {
 }
 
 func (o *sender) send(m *railyardv1.BenchResponse) error {
-	if err := o.stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
-		return err
+	if o.stream.Context().Err() != nil || o.stream.Send(m) != nil {
+		return errHungUp
 	}
 	return nil
 }
@@ -231,12 +242,11 @@ func (o *sender) row(r Row) error {
 	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Row{Row: m}})
 }
 
-// Write sends a piece of the timeline.
+// Write sends a piece of the timeline. That nobody takes it must not break off
+// the batch; the next row will tell.
 func (o *sender) Write(b []byte) (int, error) {
 	m := &railyardv1.TimelineChunk{Lines: bytes.Clone(b)}
-	if err := o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Timeline{Timeline: m}}); err != nil {
-		return 0, err
-	}
+	_ = o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Timeline{Timeline: m}})
 	return len(b), nil
 }
 

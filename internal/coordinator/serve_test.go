@@ -194,9 +194,30 @@ func reflected(t *testing.T, conn *grpc.ClientConn) (names []string) {
 	return names
 }
 
-// TestServeEnds: what ends a server in the middle of a bench: a signal, a
-// client that goes away, a nodesim that dies. Each time the server ends soon,
-// with what it is worth.
+// TestServeOutlivesClients: a client that goes away in the middle of a bench
+// loses it, and the next one finds the cluster as it was.
+func TestServeOutlivesClients(t *testing.T) {
+	t.Parallel()
+	pause, begun, release := paused(0)
+	s := serve(t, pause)
+	t.Cleanup(release)
+	ctx, hangUp := context.WithTimeout(t.Context(), bound)
+	defer hangUp()
+	go func() {
+		<-begun
+		hangUp()
+	}()
+	if _, err := s.bench(ctx, single("ring")); err == nil {
+		t.Error("the bench ended as if nobody had hung up")
+	}
+	release()
+	if _, err := s.bench(t.Context(), single("ring")); err != nil {
+		t.Errorf("a bench after one whose client hung up: %v", err)
+	}
+}
+
+// TestServeEnds: what ends a server in the middle of a bench: a signal, or a
+// nodesim that dies. Each time the server ends soon, with what it is worth.
 func TestServeEnds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -206,7 +227,6 @@ func TestServeEnds(t *testing.T) {
 		words string
 	}{
 		{"signal", func(s *served, _ context.CancelFunc) { s.stop() }, wire.Bug, ""},
-		{"client", func(_ *served, hangUp context.CancelFunc) { hangUp() }, wire.Aborted, "hung up"},
 		{"nodesim", func(s *served, _ context.CancelFunc) { s.nodes[1].stop() }, wire.PeerLost, "node 1 lost"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
