@@ -42,13 +42,16 @@ func (p *Plan) Size(count, elemSize int64) Geometry {
 	return g
 }
 
-// pipelined halves the chunk, down to 32 KiB, until each channel has at least
-// 4 chunks for every step of the chain. NCCL does the like for most of its
-// trees, with thresholds of its own for each (2.30 src/enqueue.cc); ours is
-// where neither a long pipeline nor many small slots cost the most, at 2 to 16
-// nodes.
+// leastChunk is the least that a pipelined chunk is cut down to, in bytes: a
+// FIFO of 8 shorter ones would not fill a link for as long as a credit travels.
+const leastChunk = 64 << 10
+
+// pipelined halves the chunk until each channel has at least two for every step
+// of the chain. NCCL does the like for most of its trees, with thresholds of
+// its own for each (2.30 src/enqueue.cc); ours are where neither a long
+// pipeline nor many small slots cost the most, at 2 to 16 nodes.
 func (p *Plan) pipelined(count, elemSize, chunk int64) int64 {
-	for chunk*elemSize > 32<<10 && count < chunk*int64(p.Chunks)*4*int64(p.Depth) {
+	for chunk*elemSize > leastChunk && count < chunk*int64(p.Chunks)*2*int64(p.Depth) {
 		chunk /= 2
 	}
 	return max(chunk, 1)

@@ -13,8 +13,8 @@ import (
 //
 // It says how long windows are, so it looks at all that is known early: when a
 // slice will be whole, when the proxy and the NIC are free, when a message can
-// be consumed. With foreknowledge of every frame the virtual clock would need
-// from 0 to 30 % fewer rounds.
+// be consumed. With foreknowledge of every frame, rings on 4 nodes would need from
+// none to a third fewer rounds.
 func (k *Kernel) Out() shaping.Time {
 	next := k.Next()
 	if next == shaping.Never {

@@ -106,6 +106,11 @@ func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DTyp
 // or refused, never replaced.
 func (s *Spec) choose(f *fabric.Fabric, ranks int, bytes int64, c *Case) error {
 	comm := tuner.Communicator{Ranks: ranks, Nodes: f.Nodes(), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
+	// Channels go round the rails: a number that does not divide would leave
+	// some NICs with more of them than others, and the run waits for those.
+	if nics := comm.NICs; f.Nodes() > 1 && nics <= comm.Channels {
+		comm.Channels -= comm.Channels % nics
+	}
 	if s.Channels > 0 {
 		comm.Channels = s.Channels
 	}

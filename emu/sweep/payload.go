@@ -33,3 +33,9 @@ func choosePayload(p Payload, budget int64, plan *collective.Plan, r *emu.Run) P
 	}
 	return p
 }
+
+// Buffers returns the bytes that the inputs and outputs of all ranks take.
+func (c *Case) Buffers() int64 {
+	in, out := c.Run.Op.Parts(len(c.Run.Comm))
+	return c.Run.Real * c.DType.Size() * int64(in+out) * int64(len(c.Run.Comm))
+}

@@ -79,7 +79,11 @@ func (c *Client) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return wire.FromStatus(err)
+	f := wire.FromStatus(err)
+	if f.Cause == wire.PeerLost && f.Member == "" {
+		f.Text = fmt.Sprintf("the coordinator at %s is gone: %s", c.addr, f.Text)
+	}
+	return f
 }
 
 func (c *Client) take(m *railyardv1.BenchResponse, sink Sink) error {

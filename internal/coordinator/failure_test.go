@@ -164,3 +164,19 @@ func TestVerdicts(t *testing.T) {
 		})
 	}
 }
+
+// TestLate: a nodesim that comes when another hosts its node and the cluster
+// runs is told so, and harms nobody.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	r := gather(t, eight(false), 2)
+	d := launch(t, nodesim.Config{Name: "late", Nodes: gossip.Nodes{{First: 7, Last: 7}}, Join: []string{r.Join()}, Cluster: "rig",
+		Version: version, Listen: "127.0.0.1:0", Gossip: gossip.Loopback()})
+	f := cause(t, d.wait(t))
+	if f.Cause != wire.Config || !strings.Contains(f.Text, "node 7 is hosted already") {
+		t.Errorf("it ended with %v", f)
+	}
+	if _, err := r.bench(single("ring")); err != nil {
+		t.Errorf("a bench after it: %v", err)
+	}
+}

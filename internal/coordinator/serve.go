@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
@@ -53,7 +54,10 @@ func Serve(ctx context.Context, c Config, listen string, started func(service, j
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(lis) }()
 	defer func() {
-		srv.Stop()
+		// Those who wait for the cluster hear why there will be none.
+		cut := time.AfterFunc(grace, srv.Stop)
+		srv.GracefulStop()
+		cut.Stop()
 		<-served
 	}()
 	return s.run(started)
@@ -169,7 +173,7 @@ func (s *Server) setRunning(what string) {
 func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1.StatusResponse, error) {
 	s.state.Lock()
 	defer s.state.Unlock()
-	m := &railyardv1.StatusResponse{Version: s.config.Version, Running: s.running,
+	m := &railyardv1.StatusResponse{Version: s.config.Version, Running: s.running, Cluster: s.config.ClusterID,
 		DeclaredNodes: uint32(s.config.Cluster.Nodes()), ClusterYaml: string(s.config.Cluster.YAML()),
 		State: railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING}
 	if s.err != nil {

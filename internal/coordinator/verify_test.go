@@ -23,7 +23,7 @@ var (
 // model, of messages that do not divide.
 func TestVerified(t *testing.T) {
 	t.Parallel()
-	r := gather(t, trio(), 3)
+	r := gather(t, trio(), 2)
 	for _, test := range []struct {
 		op        collective.Op
 		algorithm string

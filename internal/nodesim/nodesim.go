@@ -68,6 +68,7 @@ type node struct {
 	ready  chan struct{} // closed when roster is set
 	end    context.CancelCauseFunc
 	lobby  lobby
+	health *health.Server
 }
 
 func (n *node) server() *grpc.Server {
@@ -75,6 +76,7 @@ func (n *node) server() *grpc.Server {
 	railyardv1.RegisterNodeServiceServer(srv, &service{node: n})
 	railyardv1.RegisterExchangeServiceServer(srv, &exchange{node: n})
 	h := health.NewServer()
+	n.health = h
 	h.SetServingStatus(railyardv1.NodeService_ServiceDesc.ServiceName, healthpb.HealthCheckResponse_SERVING)
 	healthpb.RegisterHealthServer(srv, h)
 	reflection.Register(srv)
@@ -135,6 +137,7 @@ func (n *node) wait(ctx context.Context) error {
 	})
 	defer orphan.Stop()
 	go n.watch(ctx)
+	go n.late(ctx)
 	<-ctx.Done()
 	n.log.Info("ending", zap.Error(context.Cause(ctx)))
 	return verdict(ctx)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -77,6 +79,7 @@ func (s *service) Session(stream railyardv1.NodeService_SessionServer) error {
 	if err := s.node.lobby.enter(a); err != nil {
 		return wire.ToStatus(err)
 	}
+	s.node.health.SetServingStatus(inSession, healthpb.HealthCheckResponse_SERVING)
 	var reader sync.WaitGroup
 	reader.Go(func() { receive(stream, a.inbox) })
 	err := a.run()

@@ -15,7 +15,7 @@ import (
 // bench runs a sweep on real processes: its own, or those of a coordinator that
 // serves elsewhere.
 func (v verbs) bench(ctx context.Context, c cli.BenchConfig, sink report.Sink) error {
-	t, err := newTable(&c, sink)
+	t, err := newTable(ctx, &c, sink)
 	if err == nil {
 		err = t.end("bench", v.version, v.run(ctx, &c, t))
 	}
@@ -36,8 +36,12 @@ func (v verbs) run(ctx context.Context, c *cli.BenchConfig, t *table) error {
 	if err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}
-	if _, err := sweep.New(f, spec(c)); err != nil {
+	sw, err := sweep.New(f, spec(c))
+	if err != nil {
 		return wire.Failf(wire.Config, "%v", err)
+	}
+	if err := checkMemory(sw, memAvailable()); err != nil {
+		return err
 	}
 	t.sink.Progress(0, 0, "starting nodesims")
 	k, err := coordinator.Start(ctx, coordinator.Config{Cluster: c.Cluster, Procs: c.Procs, Spawn: true,

@@ -5,6 +5,7 @@
 //	spec.go     from flags to a sweep
 //	table.go    from a sweep's rows to a report's
 //	bench.go    bench, on processes of its own or on a coordinator elsewhere
+//	memory.go   full payload that would not fit
 //	predict.go  predict, in this process
 //	serve.go    serve and status
 //

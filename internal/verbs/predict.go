@@ -19,7 +19,7 @@ import (
 
 // predict runs a sweep in one kernel, here.
 func (v verbs) predict(ctx context.Context, c cli.BenchConfig, sink report.Sink) error {
-	t, err := newTable(&c, sink)
+	t, err := newTable(ctx, &c, sink)
 	if err == nil {
 		err = t.end("predict", v.version, foresee(ctx, &c, t))
 	}

@@ -2,9 +2,11 @@ package verbs
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/railyard/railyard/internal/cli"
@@ -23,6 +25,8 @@ type table struct {
 	sink   report.Sink
 	out    *os.File // of the timeline; nil for none
 	buf    *bufio.Writer
+	// release keeps the end of the context from closing the timeline.
+	release func() bool
 
 	begun   bool
 	started coordinator.Started
@@ -79,16 +83,23 @@ func cost(c coordinator.Cost) costJSON {
 }
 
 // newTable opens the timeline's file, if one is wanted.
-func newTable(c *cli.BenchConfig, sink report.Sink) (*table, error) {
+func newTable(ctx context.Context, c *cli.BenchConfig, sink report.Sink) (*table, error) {
 	t := &table{config: c, sink: sink}
 	if c.Timeline == "" {
 		return t, nil
 	}
-	f, err := os.Create(c.Timeline)
+	if c.Timeline == c.JSON {
+		return nil, wire.Failf(wire.Config, "--timeline %s: -J writes there already; name two files", c.Timeline)
+	}
+	// Write only, or a pipe would have this process for a reader and never
+	// break; and not waiting for a reader, which may never come.
+	f, err := os.OpenFile(c.Timeline, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
 		return nil, wire.Failf(wire.Config, "--timeline %s: %v", c.Timeline, err)
 	}
 	t.out, t.buf = f, bufio.NewWriterSize(f, 1<<20)
+	// A pipe that nobody reads must not hold up the end.
+	t.release = context.AfterFunc(ctx, func() { _ = f.Close() })
 	return t, nil
 }
 
@@ -154,7 +165,7 @@ func cell(r *coordinator.Row, inPlace bool) report.Cell {
 // end writes the footer, and the timeline to its end. It returns err, or what
 // went wrong with either.
 func (t *table) end(verb, version string, err error) error {
-	if t.buf != nil {
+	if t.buf != nil && t.release() {
 		if e := t.buf.Flush(); err == nil && e != nil {
 			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
 		}

@@ -1,0 +1,50 @@
+package nodesim
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wire"
+)
+
+// inSession is the health service that serves once this process has a session.
+const inSession = "railyard.session"
+
+// asking bounds how long another member may take to say whether it has one.
+const asking = 2 * time.Second
+
+// late ends a process that came too late: another hosts one of its nodes, and
+// has a session already, so that nobody will ever want this one. Before there
+// are sessions the coordinator judges who is one too many.
+func (n *node) late(ctx context.Context) {
+	for _, m := range n.roster.Members() {
+		if m.Role != gossip.Nodesim || m.Addr == n.roster.Addr() {
+			continue
+		}
+		for i := range m.Nodes.All() {
+			if n.config.Nodes.Contains(i) && busy(ctx, m) {
+				n.end(wire.Failf(wire.Config, "--nodes %s: node %d is hosted already by %s, and its cluster is running; host another node, or stop that process first",
+					n.config.Nodes, i, m))
+				return
+			}
+		}
+	}
+}
+
+// busy reports whether a member says that it has a session. One that does not
+// answer has ended, or is about to.
+func busy(ctx context.Context, m gossip.Member) bool {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	conn, err := grpc.NewClient(m.GRPC, wire.DialOptions()...)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	r, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{Service: inSession})
+	return err == nil && r.GetStatus() == healthpb.HealthCheckResponse_SERVING
+}

@@ -1,0 +1,43 @@
+package verbs
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/internal/wire"
+)
+
+func TestFullPayloadThatDoesNotFit(t *testing.T) {
+	f, err := fabric.New(emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-h100", GPUs: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		payload   sweep.Payload
+		available int64
+		fits      bool
+	}{
+		// 2 ranks × (input + output) × 64 KiB = 256 KiB
+		{sweep.PayloadFull, 256 << 10, true},
+		{sweep.PayloadFull, 256<<10 - 1, false},
+		{sweep.PayloadFull, 0, true}, // nobody knows
+		{sweep.PayloadNone, 1, true},
+	} {
+		sw, err := sweep.New(f, sweep.Spec{Op: collective.AllReduce, MinBytes: 64 << 10, MaxBytes: 64 << 10,
+			DTypes: []collective.DType{collective.Float32}, RedOps: []collective.RedOp{collective.Sum},
+			Algorithm: sweep.Auto, AutoProtocol: true, Payload: c.payload})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = checkMemory(sw, c.available)
+		var failure *wire.Failure
+		if c.fits != (err == nil) || !c.fits && (!errors.As(err, &failure) || !strings.Contains(err.Error(), "256KiB") && !strings.Contains(err.Error(), "256K")) {
+			t.Errorf("%v with %d bytes to spare: %v", c.payload, c.available, err)
+		}
+	}
+}
