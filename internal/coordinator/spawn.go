@@ -133,11 +133,13 @@ func stop(ps []*process, deadline <-chan time.Time) {
 	}
 }
 
-// tail keeps the last line or so of what a process said on standard error, for
-// the message about its end.
+// tail keeps, of what a process said on standard error, what the message about
+// its end needs: the last line, or the line in which it panicked, which stands
+// before a long stack.
 type tail struct {
-	mu  sync.Mutex
-	buf []byte
+	mu    sync.Mutex
+	buf   []byte
+	panic string
 }
 
 const tailBytes = 2 << 10
@@ -147,16 +149,25 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
+	if t.panic == "" {
+		if _, line, ok := bytes.Cut(t.buf, []byte("panic: ")); ok {
+			line, _, _ = bytes.Cut(line, []byte("\n"))
+			t.panic = "panic: " + string(line)
+		}
+	}
 	if n := len(t.buf); n > tailBytes {
 		t.buf = append(t.buf[:0], t.buf[n-tailBytes:]...)
 	}
 	return len(b), nil
 }
 
-// String returns the last line written.
+// String returns the line of a panic, or else the last line written.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.panic != "" {
+		return t.panic
+	}
 	lines := bytes.Split(bytes.TrimSpace(t.buf), []byte("\n"))
 	return strings.TrimSpace(string(lines[len(lines)-1]))
 }

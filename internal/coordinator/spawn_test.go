@@ -89,3 +89,15 @@ func TestStartRefused(t *testing.T) {
 		t.Errorf("a user who gave up: %v", err)
 	}
 }
+
+// A panic is what a process ended of, not the last line of its stack.
+func TestTailKeepsThePanic(t *testing.T) {
+	var said tail
+	fmt.Fprintf(&said, "hello\npanic: kernel: a frame too early\n\ngoroutine 1 [running]:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&said, "frame %d of the stack\n", i)
+	}
+	if got := said.String(); got != "panic: kernel: a frame too early" {
+		t.Errorf("%q", got)
+	}
+}
