@@ -87,6 +87,9 @@ func (k *Cluster) enter(ctx context.Context, id string) error {
 		return wire.Failf(wire.Config, "--gossip: %v", err)
 	}
 	k.roster = roster
+	if k.config.gathering != nil {
+		k.config.gathering(k)
+	}
 	if k.config.Entered != nil {
 		k.config.Entered(roster.Addr())
 	}

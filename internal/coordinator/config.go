@@ -39,6 +39,9 @@ type Config struct {
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
 	Logger  *zap.Logger
+
+	// gathering, when set, is told the cluster as soon as it has a roster.
+	gathering func(*Cluster)
 }
 
 // Defaults of Config.

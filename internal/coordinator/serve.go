@@ -29,11 +29,12 @@ type Server struct {
 	end    context.CancelCauseFunc
 	ready  chan struct{} // closed when cluster or err is set
 
-	cluster *Cluster
-	err     error
-	busy    sync.Mutex // held during a bench
-	running string
-	state   sync.Mutex // guards running and err
+	gathering *Cluster // has a roster, and is not complete yet
+	cluster   *Cluster
+	err       error
+	busy      sync.Mutex // held during a bench
+	running   string
+	state     sync.Mutex // guards running and err
 }
 
 // Serve runs a coordinator for nodes that join from elsewhere, until ctx ends
@@ -66,6 +67,11 @@ func Serve(ctx context.Context, c Config, listen string, started func(service, j
 func (s *Server) run(started func(service, join string)) error {
 	announce := s.config
 	announce.Entered = func(join string) { started(s.lis.Addr().String(), join) }
+	announce.gathering = func(k *Cluster) {
+		s.state.Lock()
+		s.gathering = k
+		s.state.Unlock()
+	}
 	k, err := Start(s.ctx, announce)
 	s.state.Lock()
 	s.cluster, s.err = k, err
@@ -180,6 +186,7 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 		m.State = railyardv1.ClusterState_CLUSTER_STATE_BROKEN
 	}
 	if s.cluster == nil {
+		m.Members = s.present()
 		return m, nil
 	}
 	m.DeclaredGpus = uint32(s.cluster.fabric.GPUs())
@@ -203,6 +210,26 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 		m.Members = append(m.Members, out)
 	}
 	return m, nil
+}
+
+// present returns the nodesims that have joined a cluster that still gathers.
+func (s *Server) present() (all []*railyardv1.MemberStatus) {
+	if s.gathering == nil {
+		return nil
+	}
+	for _, p := range s.gathering.roster.Members() {
+		if p.Role != gossip.Nodesim {
+			continue
+		}
+		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: true}
+		for n := range p.Nodes.All() {
+			if n < s.config.Cluster.Nodes() {
+				out.Nodes = append(out.Nodes, uint32(n))
+			}
+		}
+		all = append(all, out)
+	}
+	return all
 }
 
 // Shutdown ends the server and with it the cluster.

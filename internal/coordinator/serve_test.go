@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -296,5 +297,43 @@ func TestServeTaken(t *testing.T) {
 	cancel()
 	if _, err := Connect(ctx, s.addr); !errors.Is(err, context.Canceled) {
 		t.Errorf("a user who gave up: %v", err)
+	}
+}
+
+// TestServeShowsWhoHasJoined: while nodes are missing, status names those that
+// are there: it is how one finds out which are not.
+func TestServeShowsWhoHasJoined(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	addr := make(chan string, 1)
+	ended := make(chan error, 1)
+	config := Config{Cluster: eight(false), ClusterID: "rig", Version: version, Gossip: gossip.Loopback(), Assembly: bound}
+	go func() {
+		ended <- Serve(ctx, config, "127.0.0.1:0", func(service, join string) {
+			launch(t, nodesim.Config{Name: "early", Nodes: gossip.Nodes{{First: 3, Last: 4}}, Join: []string{join}, Cluster: "rig",
+				Version: version, Listen: "127.0.0.1:0", Gossip: gossip.Loopback()})
+			addr <- service
+		})
+	}()
+	client, err := Connect(ctx, <-addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for deadline := time.Now().Add(bound); ; runtime.Gosched() {
+		m, err := client.Status(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := m.GetMembers(); len(all) == 1 && all[0].GetName() == "early" && slices.Equal(all[0].GetNodes(), []uint32{3, 4}) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("status shows %v", m.GetMembers())
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the server ended with %v", err)
 	}
 }
