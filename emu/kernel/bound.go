@@ -36,10 +36,14 @@ func (k *Kernel) Out() shaping.Time {
 // slice that waits longest for the NIC, or else the block's next one, which
 // has yet to pass the SM.
 func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time {
-	from := max(next, r.nicBusy, k.proxies[r.route.SendProxy])
+	// What the proxy has not posted yet, it posts one after the other.
+	post := max(next, k.proxies[r.route.SendProxy])
 	if r.staged.len() > 0 {
 		s := r.staged.at(0)
-		return k.flight(r, max(from, s.whole), s.wire)
+		if r.whole == 0 {
+			s.posted = max(post, s.whole).Add(r.route.Post)
+		}
+		return k.flight(r, max(next, s.posted, r.nicBusy), s.wire)
 	}
 	bi := k.conns[ci].sender
 	b := &k.blocks[bi]
@@ -48,7 +52,8 @@ func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time 
 		return shaping.Never
 	}
 	whole := max(next, b.until).Add(k.pass(b, data) + r.hop)
-	return k.flight(r, max(from, whole), k.runs[b.run].onWire(data))
+	posted := max(post, whole).Add(r.route.Post)
+	return k.flight(r, max(posted, r.nicBusy), k.runs[b.run].onWire(data))
 }
 
 // pass returns what a block's SM needs for a slice.
@@ -56,11 +61,12 @@ func (k *Kernel) pass(b *block, data shaping.Bytes) shaping.Duration {
 	return k.engines[b.engine].rate.Time(catalog.EngineBytes(k.runs[b.run].protocol, data))
 }
 
-// flight adds to an instant what a posted slice needs to reach the next owner.
+// flight adds to the instant at which the NIC begins with a slice what it needs
+// to reach the next owner.
 func (k *Kernel) flight(r *remote, from shaping.Time, wire shaping.Bytes) shaping.Time {
 	p := &r.route.Wire
 	egress := k.fabric.Port(p.Ports[p.Inject-1]).Rate
-	return from.Add(r.route.Post + egress.Time(wire) + p.Latency[p.Inject-1])
+	return from.Add(egress.Time(wire) + p.Latency[p.Inject-1])
 }
 
 // creditBound returns the least stamp of the next credit on a connection: the

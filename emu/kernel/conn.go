@@ -109,7 +109,7 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 	}
 	if c.remote != none {
 		r := &k.remotes[c.remote]
-		r.staged.push(staged{wire, end.Add(r.hop), payload})
+		r.staged.push(staged{wire: wire, whole: end.Add(r.hop), payload: payload})
 	}
 	return end
 }

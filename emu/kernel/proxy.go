@@ -10,8 +10,8 @@ import (
 type remote struct {
 	route    *fabric.Route
 	fromHere bool // its sender is hosted here
-	// At the sender: slices carried out by the SM and not yet posted, and how
-	// many of them are whole in the buffer.
+	// At the sender: slices carried out by the SM that the NIC has not begun
+	// with, and how many of them are whole in the buffer, and so posted.
 	waiting bool // a Post event is pending at nicBusy
 	whole   int32
 	staged  queue[staged]
@@ -29,13 +29,17 @@ type remote struct {
 type staged struct {
 	wire    shaping.Bytes
 	whole   shaping.Time // it is not in the buffer before
+	posted  shaping.Time // when the proxy is through with it, once it is whole
 	payload bool
 }
 
-// completed handles a slice that is whole in the buffer the NIC reads from.
+// completed handles a slice that is whole in the buffer the NIC reads from: the
+// proxy posts it at once, ahead of the NIC.
 func (k *Kernel) completed(ci int32) {
-	k.remoteOf(ci).whole++
-	k.post(ci)
+	c := k.remoteOf(ci)
+	c.staged.ref(int(c.whole)).posted = k.proxy(c.route.SendProxy, c.route.Post)
+	c.whole++
+	k.transmit(ci)
 }
 
 // remoteOf returns what a connection between nodes needs besides its slots.
@@ -44,13 +48,13 @@ func (k *Kernel) remoteOf(ci int32) *remote { return &k.remotes[k.conns[ci].remo
 // mayPost handles the end of a connection's booking at the NIC.
 func (k *Kernel) mayPost(ci int32) {
 	k.remoteOf(ci).waiting = false
-	k.post(ci)
+	k.transmit(ci)
 }
 
-// post lets the proxy give the NIC the oldest whole slice, unless the
-// connection's last one still has the NIC: one booking at a time, so that
-// connections with many slots do not crowd out those with few.
-func (k *Kernel) post(ci int32) {
+// transmit gives the NIC the oldest whole slice, unless the connection's last
+// one still has it: one booking at a time, so that connections with many slots
+// do not crowd out those with few.
+func (k *Kernel) transmit(ci int32) {
 	c := k.remoteOf(ci)
 	if c.whole == 0 || c.waiting {
 		return
@@ -61,7 +65,7 @@ func (k *Kernel) post(ci int32) {
 	}
 	c.whole--
 	s := c.staged.pop()
-	at := k.proxy(c.route.SendProxy, c.route.Post)
+	at := max(k.Now(), s.posted)
 	f := k.frame(&k.blocks[k.conns[ci].sender], ci, transit.Wire, s.wire, s.payload)
 	c.nicBusy = k.Inject(f, &c.route.Wire, at, at)
 	k.drain()

@@ -54,10 +54,9 @@ func TestProxiesOfTwoGPUsPostAtOnce(t *testing.T) {
 	}
 }
 
-// A connection posts its next slice when the NIC is through with the last, and
-// not when it is whole: the NIC rests for the 1 µs of the post, unless other
-// connections use it.
-func TestConnectionPostsWhenTheNICIsThrough(t *testing.T) {
+// A slice is posted when it is whole, ahead of the NIC, which begins with it
+// when it is through with the connection's last one: without a rest.
+func TestSlicesArePostedAhead(t *testing.T) {
 	const n = 4
 	c := servers(2, 1)
 	c.Fabric.Link = "edr" // a slice of 512 KiB: 13 µs at the SM, 46 at the NIC
@@ -68,11 +67,11 @@ func TestConnectionPostsWhenTheNICIsThrough(t *testing.T) {
 		t.Fatalf("%d slices on the wire, want %d", len(posted), n)
 	}
 	for i, s := range r.steps(0, 0) {
-		want := end(s)
+		want := end(s).Add(1 * us)
 		if i > 0 {
 			want = max(want, end(posted[i-1]))
 		}
-		if want = want.Add(1 * us); posted[i].Start != want {
+		if posted[i].Start != want {
 			t.Errorf("slice %d leaves at %d ps, want %d", i, posted[i].Start, want)
 		}
 	}

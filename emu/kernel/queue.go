@@ -13,6 +13,8 @@ func (q *queue[T]) len() int { return len(q.items) - q.head }
 
 func (q *queue[T]) at(i int) T { return q.items[q.head+i] }
 
+func (q *queue[T]) ref(i int) *T { return &q.items[q.head+i] }
+
 func (q *queue[T]) push(v T) {
 	if q.head > 0 && len(q.items) == cap(q.items) {
 		q.items = q.items[:copy(q.items, q.items[q.head:])]
