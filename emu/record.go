@@ -20,13 +20,13 @@ type Record struct {
 
 	Start    shaping.Time     // when the step or the transfer began
 	Duration shaping.Duration // how long it took
-	Run      int32            // index of the run in its batch
-	Rank     int32            // rank whose block this is, or whose frame
+	Run      int32            // index of the run in its batch; -1 for Carry
+	Rank     int32            // rank whose block this is; for Carry the GPU the frame comes from
 	Channel  int32
 	Block    int32
 	Step     int32
 	Kind     RecordKind
-	Peer     int32 // the other rank, -1 for none
+	Peer     int32 // the other rank, -1 for none; for Carry the GPU the frame goes to
 	Port     int32 // port of emu/fabric that was busy
 	Bytes    shaping.Bytes
 }

@@ -4,6 +4,7 @@
 //	system.go  System: a server, its GPUs, NVLink, PCIe and NICs
 //	link.go    Link: what a NIC speaks
 //	shape.go   Fabric shapes: what stands between servers
+//	protocol.go  what a protocol adds to the bytes of data, on links and in SMs
 //
 // Every figure carries its unit and its source on its line. A wire rate and
 // the efficiencies that make it a usable rate stand apart, so that a reader can

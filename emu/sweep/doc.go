@@ -7,6 +7,7 @@
 //	case.go     Case: one line of the table, with everything chosen for it
 //	payload.go  how many real elements a run moves
 //	sweep.go    Sweep: the loop over cases
+//	use.go      Use: where the time of a batch went
 //
 // What is not here: flags (internal/cli), how a row prints (internal/report),
 // who executes a batch (emu/predict, internal/coordinator). May import: emu and

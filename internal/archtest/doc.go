@@ -5,6 +5,7 @@
 //	imports_test.go  the table is kept: ours, other people's modules, the standard library
 //	purity_test.go   below the purity line: no goroutine, no channel, no unordered map, no float
 //	style_test.go    sizes, package docs, init, marks left behind, prints, paths of a machine
+//	maps_test.go     the map in each doc.go names the files that are there
 //	tree_test.go     the tree as the rules see it: read once, parsed, nothing executed
 //	types_test.go    type information of the pure packages
 //	rules_test.go    the list of rules, applied to this tree and to the samples

@@ -25,6 +25,7 @@ var rules = []struct {
 	{"file size", fileSizes},
 	{"function size", funcSizes},
 	{"package doc", packageDocs},
+	{"package map", packageMaps},
 	{"init", noInit},
 	{"stdout", noStdout},
 	{"mark", noMarks},

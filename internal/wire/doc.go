@@ -6,7 +6,8 @@
 //	run.go       emu.Run, emu.Batch, emu.End
 //	record.go    emu.Record, many at a time, by column
 //	header.go    transit.Header: frames to and from the fabric
-//	enums.go     operations, protocols, element types, reductions
+//	enums.go     operations, protocols, element types, reductions (enum.go: how they pair)
+//	check.go     faults: all that is wrong with a message, at once
 //	failure.go   Failure: a typed cause and where it struck
 //	status.go    … as a gRPC status
 //	bench.go     sweep.Spec and sweep.Row
@@ -16,7 +17,7 @@
 //	frame.go     Frame, Batch, Send, Recv: who owns a payload when
 //	codec.go     Codec: a Batch is a FrameBatch on the wire, without copies
 //	encode.go    … written
-//	decode.go    … read, over the buffers that grpc received
+//	decode.go    … read, over the buffers that grpc received (cursor.go)
 //	pool.go      where its buffers come from
 //
 //	options.go   how every server and client of ours is configured, and why

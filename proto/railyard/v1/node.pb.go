@@ -698,7 +698,7 @@ type Grant struct {
 	// The horizon: events before it happen, an event at it does not. Never:
 	// nobody can reach this node any more, run to the end.
 	UntilPs int64 `protobuf:"varint,2,opt,name=until_ps,json=untilPs,proto3" json:"until_ps,omitempty"`
-	// For each participant that has sent this node frames in the batch, how
+	// For each participant that has sent this node frames since batch 0, how
 	// many.
 	Expect []*Expect `protobuf:"bytes,3,rep,name=expect,proto3" json:"expect,omitempty"`
 	// Frames that the fabric hands to this node. Their payload, if any, comes or
@@ -771,7 +771,7 @@ type Expect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Index of the sender.
 	Participant uint32 `protobuf:"varint,1,opt,name=participant,proto3" json:"participant,omitempty"`
-	// Frames since the batch began, all windows together.
+	// Frames since batch 0 began, all windows together.
 	Frames        uint64 `protobuf:"varint,2,opt,name=frames,proto3" json:"frames,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -845,7 +845,7 @@ type Report struct {
 	Ends []*RankEnd `protobuf:"bytes,7,rep,name=ends,proto3" json:"ends,omitempty"`
 	// Timeline of this window, if asked for.
 	Records *Records `protobuf:"bytes,8,opt,name=records,proto3" json:"records,omitempty"`
-	// Kernel events since the batch began.
+	// Kernel events since batch 0 began.
 	Events uint64 `protobuf:"varint,9,opt,name=events,proto3" json:"events,omitempty"`
 	// More parts follow.
 	More          bool `protobuf:"varint,10,opt,name=more,proto3" json:"more,omitempty"`
@@ -959,7 +959,7 @@ type Sent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Index of the receiver.
 	Participant uint32 `protobuf:"varint,1,opt,name=participant,proto3" json:"participant,omitempty"`
-	// Frames since the batch began, all windows together.
+	// Frames since batch 0 began, all windows together.
 	Frames uint64 `protobuf:"varint,2,opt,name=frames,proto3" json:"frames,omitempty"`
 	// Earliest stamp among the frames of this window: the receiver's next event
 	// is no later.
