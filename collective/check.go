@@ -5,8 +5,7 @@ import "fmt"
 // Check proves a plan without running it: every rank ends with exactly the
 // right contributions, each once; nothing waits for ever at the plan's slots;
 // no two blocks of a rank touch a chunk in an order left to chance. Input and
-// output are taken to be apart. The error is a *CheckError. The root of a
-// rooted operation is rank 0.
+// output are taken to be apart. The error is a *CheckError.
 //
 // The proof is of the plan, so it holds for every message size:
 //

@@ -1,7 +1,5 @@
 package collective
 
-import "math/bits"
-
 // proof is a plan laid out for checking: the blocks of all ranks in one list,
 // the steps of all blocks under one numbering.
 type proof struct {
@@ -38,7 +36,7 @@ func newProof(p *Plan, inPlace bool) (*proof, error) {
 	if err := checkHead(p, inPlace); err != nil {
 		return nil, err
 	}
-	f := &proof{plan: p, inPlace: inPlace, first: make([]int, 1, p.Ranks+1)}
+	f := &proof{plan: p, inPlace: inPlace, root: p.Root, first: make([]int, 1, p.Ranks+1)}
 	in, out := p.Op.Parts(p.Ranks)
 	f.input, f.output = in*p.Chunks, out*p.Chunks
 	for r := range p.Ranks {
@@ -86,11 +84,13 @@ func checkHead(p *Plan, inPlace bool) error {
 	case p.Ranks < 1 || p.Channels < 1 || p.Chunks < 1 || p.Scratch < 0:
 		return problem(whole, Malformed, "%d ranks, %d channels, %d chunks, %d scratch chunks; ranks, channels and chunks are at least 1, scratch at least 0",
 			p.Ranks, p.Channels, p.Chunks, p.Scratch)
+	case p.Root < 0 || p.Root >= p.Ranks:
+		return problem(whole, Malformed, "root %d; allowed are the ranks 0 to %d", p.Root, p.Ranks-1)
 	case p.SliceSteps < 1 || p.ChunkSteps < p.SliceSteps || p.ChunkSteps%p.SliceSteps != 0:
 		return problem(whole, Malformed, "a chunk of %d FIFO steps in slices of %d; slices are at least 1 step and divide the chunk", p.ChunkSteps, p.SliceSteps)
 	case p.Slots < p.SliceSteps:
 		return problem(whole, Malformed, "%s; a slice alone takes %d", count(p.Slots, "slot"), p.SliceSteps)
-	case inPlace && (p.Op == AllToAll || p.Op == SendRecv):
+	case inPlace && (p.Op == AllToAll || p.Op == AllToAllV || p.Op == SendRecv):
 		return problem(whole, Malformed, "%s has no in-place form", p.Op)
 	}
 	return nil
@@ -103,6 +103,8 @@ func (f *proof) checkBlock(b *provenBlock) error {
 		return problem(here, Malformed, "channel %d; the plan has 0 to %d", b.Channel, f.plan.Channels-1)
 	case len(b.SendTo) > MaxPeers || len(b.RecvFrom) > MaxPeers:
 		return problem(here, Malformed, "%d send and %d receive peers; at most %d each", len(b.SendTo), len(b.RecvFrom), MaxPeers)
+	case b.Unit >= numUnits:
+		return problem(here, Malformed, "unit %d is unknown", b.Unit)
 	case w.Count < 0 || w.Shift < 0 || w.Shift > maxIndex || (w.Order != nil && len(w.Order) != w.Count):
 		return problem(here, Malformed, "window of %d chunks shifted by %d, with %d in its order; none is negative, and an order lists every chunk", w.Count, w.Shift, len(w.Order))
 	}
@@ -128,9 +130,11 @@ func (f *proof) checkStep(b *provenBlock, i int) error {
 		return problem(here, Malformed, "step kind %d is unknown", s.Kind)
 	case s.Count < 0 || s.Count > maxIndex:
 		return problem(here, Malformed, "count %d; allowed are 0 to %d chunks", s.Count, maxIndex)
-	case s.Kind.Receives() != (s.Recv != 0) || bits.Len8(s.Recv) > len(b.RecvFrom):
+	case b.Unit != SM && s.Kind != Forward && s.Kind != Nop:
+		return problem(here, Malformed, "%s in a block of %s, which only forwards", s.Kind, b.Unit)
+	case s.Kind.Receives() != (s.Recv != 0) || s.Recv.Len() > len(b.RecvFrom):
 		return problem(here, Malformed, "%s receives from peers %08b; the block has %d", s.Kind, s.Recv, len(b.RecvFrom))
-	case s.Kind.Sends() != (s.Send != 0) || bits.Len8(s.Send) > len(b.SendTo):
+	case s.Kind.Sends() != (s.Send != 0) || s.Send.Len() > len(b.SendTo):
 		return problem(here, Malformed, "%s sends to peers %08b; the block has %d", s.Kind, s.Send, len(b.SendTo))
 	}
 	for _, d := range s.Deps {
@@ -143,6 +147,9 @@ func (f *proof) checkStep(b *provenBlock, i int) error {
 
 func (f *proof) checkRefs(b *provenBlock, i int) error {
 	s, here := &b.Steps[i], b.place(i)
+	if s.Kind == Forward && !f.inside(b, s.Src, s.Chunks()) {
+		return problem(here, Malformed, "is as long as %d chunks from index %d of the %s on, which has %d", s.Chunks(), s.Src.Index, s.Src.Buffer, f.size(s.Src.Buffer))
+	}
 	if s.Kind.ReadsSrc() && !f.inside(b, s.Src, s.Chunks()) {
 		return problem(here, Malformed, "reads %d chunks from index %d of the %s on, which has %d", s.Chunks(), s.Src.Index, s.Src.Buffer, f.size(s.Src.Buffer))
 	}

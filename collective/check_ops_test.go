@@ -33,7 +33,7 @@ func direct(op Op, n int) *Plan {
 }
 
 // peerBit is the bit of a peer in a list of all ranks but the rank itself.
-func peerBit(rank, peer int) uint8 {
+func peerBit(rank, peer int) Mask {
 	if peer > rank {
 		peer--
 	}
@@ -51,7 +51,7 @@ func directSource(op Op, n, from, to int) (part int, owed bool) {
 		return 0, to == 0
 	case SendRecv:
 		return 0, to == (from+1)%n
-	case AllToAll, ReduceScatter:
+	case AllToAll, AllToAllV, ReduceScatter:
 		return to, true
 	default:
 		return 0, true
@@ -61,7 +61,7 @@ func directSource(op Op, n, from, to int) (part int, owed bool) {
 func directReceipt(op Op, n, rank int) []Step {
 	var steps []Step
 	_, parts := op.Parts(n)
-	all := uint8(1)<<(n-1) - 1
+	all := FirstPeers(n - 1)
 	for from := range n {
 		src, owed := directSource(op, n, from, rank)
 		dst := out(0)

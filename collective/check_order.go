@@ -2,7 +2,6 @@ package collective
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -105,13 +104,13 @@ func (e *execution) wait(block int) cause {
 		}
 	}
 	for m := s.Recv; m != 0; m &= m - 1 {
-		k := b.recvs[bits.TrailingZeros8(m)]
+		k := b.recvs[m.Lowest()]
 		if e.posted[k] == e.taken[k] {
 			return cause{lacks: lacksMessage, block: e.links[k].sender}
 		}
 	}
 	for m := s.Send; m != 0; m &= m - 1 {
-		k := b.sends[bits.TrailingZeros8(m)]
+		k := b.sends[m.Lowest()]
 		if e.posted[k]-e.taken[k] == e.room {
 			return cause{lacks: lacksRoom, block: e.links[k].receiver}
 		}
@@ -136,12 +135,12 @@ func (e *execution) move(block int) {
 	b := &e.blocks[block]
 	s := &b.Steps[e.next[block]]
 	for m := s.Recv; m != 0; m &= m - 1 {
-		k := b.recvs[bits.TrailingZeros8(m)]
+		k := b.recvs[m.Lowest()]
 		e.taken[k]++
 		e.wake(e.links[k].sender)
 	}
 	for m := s.Send; m != 0; m &= m - 1 {
-		k := b.sends[bits.TrailingZeros8(m)]
+		k := b.sends[m.Lowest()]
 		e.posted[k]++
 		e.wake(e.links[k].receiver)
 	}

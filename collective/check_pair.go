@@ -1,7 +1,5 @@
 package collective
 
-import "math/bits"
-
 // link is a connection: the one FIFO from a rank to another on a channel.
 type link struct {
 	lane
@@ -77,11 +75,11 @@ func (f *proof) listMessages() {
 		for k := range b.Steps {
 			s, id := &b.Steps[k], b.base+int32(k)
 			for m := s.Send; m != 0; m &= m - 1 {
-				l := &f.links[b.sends[bits.TrailingZeros8(m)]]
+				l := &f.links[b.sends[m.Lowest()]]
 				l.sends = append(l.sends, id)
 			}
 			for m := s.Recv; m != 0; m &= m - 1 {
-				l := &f.links[b.recvs[bits.TrailingZeros8(m)]]
+				l := &f.links[b.recvs[m.Lowest()]]
 				l.recvs = append(l.recvs, id)
 			}
 		}
@@ -120,7 +118,7 @@ func (f *proof) listOrigins() {
 		b := &f.blocks[i]
 		for k := range b.Steps {
 			for m := b.Steps[k].Recv; m != 0; m &= m - 1 {
-				l := b.recvs[bits.TrailingZeros8(m)]
+				l := b.recvs[m.Lowest()]
 				f.origins = append(f.origins, f.links[l].sends[next[l]])
 				next[l]++
 			}

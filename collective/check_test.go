@@ -235,7 +235,7 @@ func TestInPlaceForms(t *testing.T) {
 		err := CheckInPlace(direct(op, 3))
 		var e *CheckError
 		switch op {
-		case AllToAll, SendRecv:
+		case AllToAll, AllToAllV, SendRecv:
 			if !errors.As(err, &e) || e.Problem != Malformed {
 				t.Errorf("%v: %v, want it refused", op, err)
 			}
@@ -294,7 +294,7 @@ func FuzzCheck(f *testing.F) {
 			case 2:
 				s.Count = next(256) - 3
 			case 3:
-				s.Recv, s.Send = uint8(next(256)), uint8(next(256))
+				s.Recv, s.Send = Mask(next(256)), Mask(next(256))
 			case 4:
 				s.Deps = append(s.Deps, Dep{next(4) - 1, next(6) - 1})
 			case 5:

@@ -215,7 +215,7 @@ func (l *ledger) promise(rank, k int) (want content, matters bool) {
 	own := rank*n + within
 	from := func(chunk, rank int) content { return content{int32(chunk), alone(rank)} }
 	switch l.plan.Op {
-	case AllReduce:
+	case AllReduce, Barrier:
 		return content{int32(k), l.all}, true
 	case Reduce:
 		return content{int32(k), l.all}, rank == l.root
@@ -229,7 +229,7 @@ func (l *ledger) promise(rank, k int) (want content, matters bool) {
 		return from(k, l.root), true
 	case Scatter:
 		return from(own, l.root), true
-	case AllToAll:
+	case AllToAll, AllToAllV:
 		return from(own, part), true
 	default: // SendRecv: from the rank before, as in nccl-tests
 		return from(k, (rank+l.plan.Ranks-1)%l.plan.Ranks), true

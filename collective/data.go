@@ -62,7 +62,7 @@ func Checked(op Op, n, rank, root int, count int64) int64 {
 }
 
 // Uniform reports whether the operation leaves the same output on every rank.
-func (o Op) Uniform() bool { return o == AllReduce || o == AllGather || o == Broadcast }
+func (o Op) Uniform() bool { return o == AllReduce || o == AllGather || o == Broadcast || o == Barrier }
 
 // CountWrong returns how many elements of got differ from want. It compares
 // bits, which is right because expectations are exact.
@@ -91,7 +91,7 @@ type ranks struct{ from, to int }
 func source(op Op, n, rank, root, part int) (from ranks, input int) {
 	one := func(r int) ranks { return ranks{r, r + 1} }
 	switch op {
-	case AllReduce, Reduce:
+	case AllReduce, Reduce, Barrier:
 		return ranks{0, n}, 0
 	case ReduceScatter:
 		return ranks{0, n}, rank
@@ -101,7 +101,7 @@ func source(op Op, n, rank, root, part int) (from ranks, input int) {
 		return one(root), 0
 	case Scatter:
 		return one(root), rank
-	case AllToAll:
+	case AllToAll, AllToAllV:
 		return one(part), rank
 	case SendRecv: // each rank sends to the next, as nccl-tests does
 		return one((rank + n - 1) % n), 0

@@ -133,6 +133,8 @@ func TestExpectFollowsTheDefinitions(t *testing.T) {
 		Broadcast:     func(_, e int) []byte { return in(root, e) },
 		Scatter:       func(rank, e int) []byte { return in(root, rank*count+e) },
 		AllToAll:      func(rank, e int) []byte { return in(e/count, rank*count+e%count) },
+		AllToAllV:     func(rank, e int) []byte { return in(e/count, rank*count+e%count) },
+		Barrier:       func(_, e int) []byte { return all(e) },
 		SendRecv:      func(rank, e int) []byte { return in((rank+n-1)%n, e) },
 	}
 	for _, op := range Ops() {

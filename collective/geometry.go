@@ -28,7 +28,7 @@ const minSliceBytes = 32 << 10
 // Size returns the geometry of p for count elements of elemSize bytes a part.
 func (p *Plan) Size(count, elemSize int64) Geometry {
 	g := Geometry{Count: count, Chunks: p.Chunks, Loops: 1, Slices: 1, SlotsPerSlice: p.SliceSteps}
-	chunk := max(p.Protocol.StepBytes()*int64(p.ChunkSteps)/elemSize, 1)
+	chunk := max(p.largestChunk()/elemSize, 1)
 	if p.Depth > 0 {
 		chunk = p.pipelined(count, elemSize, chunk)
 	}
@@ -40,6 +40,20 @@ func (p *Plan) Size(count, elemSize int64) Geometry {
 		g.Slices = int(min(int64(s), (largest+minSliceBytes-1)/minSliceBytes))
 	}
 	return g
+}
+
+// largestChunk returns the most bytes a chunk may have: messages of the widest
+// step still fit the FIFO steps of a chunk.
+func (p *Plan) largestChunk() int64 {
+	step := p.StepBytes
+	if step == 0 {
+		step = p.Protocol.StepBytes()
+	}
+	most := step * int64(p.ChunkSteps) / int64(max(p.Widest, 1))
+	if p.ChunkBytes > 0 {
+		most = min(most, p.ChunkBytes)
+	}
+	return most
 }
 
 // leastChunk is the least that a pipelined chunk is cut down to, in bytes: a

@@ -3,7 +3,7 @@ package collective
 // Op is a collective operation: what is to be done, not how.
 type Op uint8
 
-// The operations of nccl-tests.
+// The operations of nccl-tests, and two that other benchmarks have.
 const (
 	AllReduce Op = iota
 	AllGather
@@ -14,6 +14,8 @@ const (
 	SendRecv
 	Gather
 	Scatter
+	AllToAllV // all-to-all whose parts differ in length
+	Barrier   // nobody leaves before all have come: an all-reduce of one element
 	numOps
 )
 
@@ -21,6 +23,7 @@ var opNames = [numOps]string{
 	AllReduce: "all_reduce", AllGather: "all_gather", ReduceScatter: "reduce_scatter",
 	Broadcast: "broadcast", Reduce: "reduce", AllToAll: "alltoall",
 	SendRecv: "sendrecv", Gather: "gather", Scatter: "scatter",
+	AllToAllV: "alltoallv", Barrier: "barrier",
 }
 
 // String returns the name of nccl-tests' program without "_perf".
@@ -44,7 +47,7 @@ func (o Op) Parts(n int) (input, output int) {
 		return 1, n
 	case ReduceScatter, Scatter:
 		return n, 1
-	case AllToAll:
+	case AllToAll, AllToAllV:
 		return n, n
 	default:
 		return 1, 1
@@ -52,7 +55,9 @@ func (o Op) Parts(n int) (input, output int) {
 }
 
 // Reduces reports whether the operation combines elements of several ranks.
-func (o Op) Reduces() bool { return o == AllReduce || o == ReduceScatter || o == Reduce }
+func (o Op) Reduces() bool {
+	return o == AllReduce || o == ReduceScatter || o == Reduce || o == Barrier
+}
 
 // Protocol is a wire style of NCCL: it decides slice sizes, the bytes on the
 // wire for a byte of data, and the latency of a step.
@@ -87,6 +92,19 @@ func (p Protocol) StepBytes() int64 {
 	default:
 		return 4 << 20 / 8
 	}
+}
+
+// StepOf returns how much data a step holds when a connection's buffer has the
+// given size, flags included (NCCL_BUFFSIZE).
+func (p Protocol) StepOf(buffer int64) int64 {
+	step := buffer / 8
+	switch p {
+	case LL:
+		step /= 2
+	case LL128:
+		step = step * 120 / 128
+	}
+	return max(step, 1)
 }
 
 func name(names []string, i int) string {

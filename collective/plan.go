@@ -1,6 +1,9 @@
 package collective
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Plan is an algorithm made definite: for each rank, blocks of steps over
 // chunks. It is independent of message size: a Geometry says, for a size, how
@@ -27,6 +30,16 @@ type Plan struct {
 	// slice take. A chunk is at most half the slots: a ring whose step sends as
 	// many slices as there are slots before it receives any stops for ever.
 	ChunkSteps, SliceSteps int
+	// Root is the rank that a rooted operation starts from or ends at.
+	Root int
+	// Widest is the most chunks any step works on, when a message as long as
+	// that must still fit the FIFO steps of one chunk: Size cuts chunks down to
+	// it. Zero: messages are as long as their steps say.
+	Widest int
+	// StepBytes is how much data a step of a FIFO holds; zero: what the
+	// protocol's default buffer gives (Protocol.StepBytes). ChunkBytes caps the
+	// chunk, below what ChunkSteps hold; zero: no cap.
+	StepBytes, ChunkBytes int64
 	// Depth is how many steps the longest chain from one rank to another has.
 	// Algorithms that pipeline many small chunks set it; Size shrinks chunks
 	// until the pipeline is full. Zero: chunks are as large as they may be.
@@ -51,9 +64,49 @@ func (p *Plan) Rank(rank int) []Block {
 	return p.blocks(rank)
 }
 
-// MaxPeers is how many peers a block can send to, and receive from: NVLS
-// scatters to 8 heads.
-const MaxPeers = 8
+// MaxPeers is how many peers a block can send to, and receive from: as many as
+// a Mask has bits.
+const MaxPeers = 64
+
+// Mask picks peers of a block: bit i is the i-th of its list.
+type Mask uint64
+
+// Bit returns the mask of the i-th peer.
+func Bit(i int) Mask { return 1 << i }
+
+// FirstPeers returns the mask of the first n peers.
+func FirstPeers(n int) Mask { return 1<<n - 1 }
+
+// Lowest returns the position of the lowest peer in the mask, which is not
+// empty. Loops over a mask take it, then clear it with m &= m - 1.
+func (m Mask) Lowest() int { return bits.TrailingZeros64(uint64(m)) }
+
+// Len returns one more than the highest position in the mask.
+func (m Mask) Len() int { return bits.Len64(uint64(m)) }
+
+// Count returns how many peers the mask picks.
+func (m Mask) Count() int { return bits.OnesCount64(uint64(m)) }
+
+// Unit is what carries a block out.
+type Unit uint8
+
+// The units of a cluster that move data.
+const (
+	// SM is a streaming multiprocessor of the block's rank.
+	SM Unit = iota
+	// NVSwitch is the switch between the GPUs of the rank's node: its blocks
+	// only Forward, reducing what several GPUs send or multicasting what one
+	// sends (NVLS).
+	NVSwitch
+	// SHARP is the tree of fabric switches between the nodes: likewise. The
+	// rank that has the block is the one at whose process the payload meets; its
+	// GPU has no part in it.
+	SHARP
+	numUnits
+)
+
+// String returns the unit's name.
+func (u Unit) String() string { return name([]string{"SM", "NVSwitch", "SHARP"}, int(u)) }
 
 // Block is a thread block: a list of steps carried out one after the other, on
 // one channel. Blocks of a rank run at the same time.
@@ -62,6 +115,7 @@ type Block struct {
 	SendTo   []int // ranks, at most MaxPeers
 	RecvFrom []int // ranks, at most MaxPeers
 	Window   Window
+	Unit     Unit
 	Steps    []Step
 }
 
@@ -115,6 +169,7 @@ const (
 	RecvReduceCopySend                 // dst = src ⊕ received; send it on
 	Copy                               // dst = src
 	ReduceLocal                        // dst = dst ⊕ src
+	Forward                            // send received; store nothing. Src only says how long it is
 	numStepKinds
 )
 
@@ -122,17 +177,20 @@ var stepNames = [numStepKinds]string{
 	Nop: "nop", Send: "send", Recv: "recv", RecvCopySend: "recv-copy-send",
 	RecvReduceCopy: "recv-reduce-copy", RecvReduceSend: "recv-reduce-send",
 	RecvReduceCopySend: "recv-reduce-copy-send", Copy: "copy", ReduceLocal: "reduce",
+	Forward: "forward",
 }
 
 // String returns the kind's name as timelines print it.
 func (k StepKind) String() string { return name(stepNames[:], int(k)) }
 
 // Receives reports whether the step takes a message from its receive peers.
-func (k StepKind) Receives() bool { return k >= Recv && k <= RecvReduceCopySend }
+func (k StepKind) Receives() bool {
+	return k >= Recv && k <= RecvReduceCopySend || k == Forward
+}
 
 // Sends reports whether the step puts a message on its send connections.
 func (k StepKind) Sends() bool {
-	return k == Send || k == RecvCopySend || k == RecvReduceSend || k == RecvReduceCopySend
+	return k == Send || k == RecvCopySend || k == RecvReduceSend || k == RecvReduceCopySend || k == Forward
 }
 
 // ReadsSrc reports whether the step reads its Src chunks.
@@ -174,7 +232,7 @@ type Step struct {
 	// Recv and Send pick the peers of this step: bit i is the block's
 	// RecvFrom[i] or SendTo[i]. Several received messages are reduced in one
 	// pass, in the order of their bits.
-	Recv, Send uint8
+	Recv, Send Mask
 	// Deps must be done before the step begins, in the same loop.
 	Deps []Dep
 }

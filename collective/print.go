@@ -82,7 +82,7 @@ func (b *Block) text(r Ref, n int) string {
 }
 
 // peers names the ranks that a mask picks from a list.
-func peers(list []int, mask uint8) []string {
+func peers(list []int, mask Mask) []string {
 	var names []string
 	for i, r := range list {
 		if mask>>i&1 != 0 {

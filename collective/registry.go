@@ -15,6 +15,19 @@ type Options struct {
 	// Slices is how many slices the largest chunk falls into; 0 is the
 	// algorithm's own (a ring has two).
 	Slices int
+	// Root is the rank a rooted operation starts from or ends at.
+	Root int
+	// BufferBytes is the size of a connection's buffer (NCCL_BUFFSIZE); zero:
+	// the protocol's default. ChunkBytes caps the chunk; zero: the algorithm's.
+	BufferBytes, ChunkBytes int64
+}
+
+// Use is what an algorithm is asked to do, as far as it decides whether it may.
+type Use struct {
+	Op       Op
+	DType    DType
+	RedOp    RedOp
+	Protocol Protocol
 }
 
 // Algorithm is one way of doing one or more operations.
@@ -22,6 +35,22 @@ type Algorithm struct {
 	Name  string
 	Ops   []Op
 	About string // one line for `plan list`
+	// Protocols it can use; nil: all.
+	Protocols []Protocol
+	// When says in words when it is legal; empty: always. Legal reports why a
+	// use on a shape is not, beyond Ops and Protocols; nil: it always is.
+	When  string
+	Legal func(u Use, s Shape) error
+	// Paper is where the algorithm was published.
+	Paper string
+	// Steps returns how many messages the busiest block of any rank sends and
+	// receives a loop, counting a step once; Wire how many bytes all ranks
+	// together put on links (a multicast counts once) for a message of S bytes,
+	// the larger buffer of a rank, where everything divides. StepsText and
+	// WireText are the same as formulas in n ranks, N nodes, g = n/N.
+	Steps               func(op Op, s Shape) int
+	Wire                func(op Op, s Shape, bytes int64) int64
+	StepsText, WireText string
 	// Build returns the plan for an operation on a shape, or says why there is
 	// none.
 	Build func(op Op, s Shape, o Options) (*Plan, error)
@@ -52,18 +81,50 @@ func Build(algorithm string, op Op, s Shape, o Options) (*Plan, error) {
 		return nil, err
 	}
 	if !slices.Contains(a.Ops, op) {
-		return nil, fmt.Errorf("algorithm %q does not do %s; it does %s", algorithm, op, opList(a.Ops))
+		return nil, fmt.Errorf("algorithm %q does not do %s; it does %s", algorithm, op, list(a.Ops))
 	}
 	if o.Channels < 1 {
 		return nil, fmt.Errorf("channels %d: must be at least 1", o.Channels)
 	}
-	return a.Build(op, s, o)
+	if n := s.NRanks(); o.Root < 0 || o.Root >= n {
+		return nil, fmt.Errorf("root %d: the communicator has ranks 0 to %d", o.Root, n-1)
+	}
+	p, err := a.Build(op, s, o)
+	if err != nil {
+		return nil, err
+	}
+	p.Root = o.Root
+	if o.BufferBytes > 0 {
+		p.StepBytes = o.Protocol.StepOf(o.BufferBytes)
+	}
+	if o.ChunkBytes > 0 {
+		p.ChunkBytes = o.ChunkBytes
+	}
+	return p, nil
 }
 
-func opList(ops []Op) string {
+// Check reports why an algorithm may not be used so on a shape; nil: it may.
+func (a *Algorithm) Check(u Use, s Shape) error {
+	if !slices.Contains(a.Ops, u.Op) {
+		return fmt.Errorf("algorithm %q does not do %s; it does %s", a.Name, u.Op, list(a.Ops))
+	}
+	if a.Protocols != nil && !slices.Contains(a.Protocols, u.Protocol) {
+		return fmt.Errorf("algorithm %q does not use protocol %s; it uses %s", a.Name, u.Protocol, list(a.Protocols))
+	}
+	if a.Legal == nil {
+		return nil
+	}
+	if err := a.Legal(u, s); err != nil {
+		return fmt.Errorf("algorithm %q: %w", a.Name, err)
+	}
+	return nil
+}
+
+// list names things, separated by commas.
+func list[T fmt.Stringer](all []T) string {
 	var names []string
-	for _, o := range ops {
-		names = append(names, o.String())
+	for _, v := range all {
+		names = append(names, v.String())
 	}
 	return strings.Join(names, ", ")
 }

@@ -1,7 +1,6 @@
 package collective
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +62,7 @@ func sent(p *Plan, g Geometry, rank int) int64 {
 				first.Src = s.Src
 			}
 			for loop := range g.Loops {
-				sum += g.Message(b.chunk(first.Src), s.Chunks(), loop) * int64(bits.OnesCount8(s.Send))
+				sum += g.Message(b.chunk(first.Src), s.Chunks(), loop) * int64(s.Send.Count())
 			}
 		}
 	}

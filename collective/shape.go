@@ -4,6 +4,9 @@ package collective
 // and which rank of a node stands at which rail.
 type Shape struct {
 	Nodes []Group
+	// NVLS: every node's GPUs are joined by an NVSwitch that multicasts and
+	// reduces. SHARP: the fabric's switches reduce.
+	NVLS, SHARP bool
 }
 
 // Group is one node's ranks.

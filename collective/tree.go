@@ -89,7 +89,7 @@ func only(chunk int) Window { return Window{First: chunk, Stride: 1, Count: 1} }
 // upDown returns the two blocks of a rank on a channel; up is the position of
 // the first among the rank's blocks.
 func upDown(channel, up int, k kin) []Block {
-	children := uint8(1)<<len(k.children) - 1
+	children := FirstPeers(len(k.children))
 	in, out := Ref{Input, 0}, Ref{Output, 0}
 	var rise, fall Step
 	switch {

@@ -1,6 +1,8 @@
 package emu
 
 import (
+	"fmt"
+
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/shaping"
 )
@@ -9,7 +11,12 @@ import (
 type Run struct {
 	Op        collective.Op
 	Algorithm string // a registry name
-	Options   collective.Options
+	// Plan, when set, is carried out instead of what the algorithm builds; then
+	// Algorithm names it. File is the text it was read from, by which other
+	// processes get it; a plan made in Go has none and stays in this process.
+	Plan    *collective.Plan
+	File    []byte
+	Options collective.Options
 	// Comm lists, for each rank, the index of its GPU in the cluster.
 	Comm []int
 	// Count is the number of elements of one part of the buffers (see
@@ -32,6 +39,26 @@ type Run struct {
 	Sync   bool
 	// Offset is the session's instant at which iteration 0 is issued.
 	Offset shaping.Time
+}
+
+// Build returns the plan that the run carries out on a shape, or why there is
+// none: an algorithm that may not be used so, or a plan for another number of
+// ranks or another operation.
+func (r *Run) Build(s collective.Shape) (*collective.Plan, error) {
+	if r.Plan != nil {
+		if n := s.NRanks(); r.Plan.Ranks != n || r.Plan.Op != r.Op {
+			return nil, fmt.Errorf("plan %s does %s on %d ranks; asked for is %s on %d", r.Plan.Algorithm, r.Plan.Op, r.Plan.Ranks, r.Op, n)
+		}
+		return r.Plan, nil
+	}
+	a, err := collective.Lookup(r.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Check(collective.Use{Op: r.Op, DType: r.DType, RedOp: r.RedOp, Protocol: r.Options.Protocol}, s); err != nil {
+		return nil, err
+	}
+	return collective.Build(r.Algorithm, r.Op, s, r.Options)
 }
 
 // Batch is a set of runs that are in flight together. A session's batches

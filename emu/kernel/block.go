@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"math/bits"
-
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/transit"
 	"github.com/railyard/railyard/shaping"
@@ -138,21 +136,21 @@ func (k *Kernel) possible(b *block, bi int32, at shaping.Time) bool {
 }
 
 // sendConn returns the connection that the lowest bit of a step's mask means.
-func (b *block) sendConn(mask uint8) int32 { return b.sends + int32(bits.TrailingZeros8(mask)) }
+func (b *block) sendConn(mask collective.Mask) int32 { return b.sends + int32(mask.Lowest()) }
 
 // recvConn is the same for the connections a step receives on.
-func (k *Kernel) recvConn(b *block, mask uint8) int32 {
-	return k.recvs[b.recvs+int32(bits.TrailingZeros8(mask))]
+func (k *Kernel) recvConn(b *block, mask collective.Mask) int32 {
+	return k.recvs[b.recvs+int32(mask.Lowest())]
 }
 
-func recvMask(s *collective.Step) uint8 {
+func recvMask(s *collective.Step) collective.Mask {
 	if !s.Kind.Receives() {
 		return 0
 	}
 	return s.Recv
 }
 
-func sendMask(s *collective.Step) uint8 {
+func sendMask(s *collective.Step) collective.Mask {
 	if !s.Kind.Sends() {
 		return 0
 	}

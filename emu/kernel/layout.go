@@ -66,7 +66,7 @@ func Lay(f *fabric.Fabric, b emu.Batch, hosted func(node int) bool) ([]*wiring.W
 	base := wiring.BlockID(0)
 	for i := range b.Runs {
 		r := &b.Runs[i]
-		p, err := collective.Build(r.Algorithm, r.Op, f.Shape(r.Comm), r.Options)
+		p, err := r.Build(f.Shape(r.Comm))
 		if err != nil {
 			return nil, err
 		}

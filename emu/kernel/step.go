@@ -43,7 +43,7 @@ func (k *Kernel) sliceBytes(r *run, b *block, bi int32, s *collective.Step) shap
 		return r.least * shaping.Bytes(s.Chunks())
 	}
 	ref := s.Src
-	if !s.Kind.ReadsSrc() {
+	if !s.Kind.ReadsSrc() && s.Kind != collective.Forward {
 		ref = s.Dst
 	}
 	index := ref.Index

@@ -1,8 +1,6 @@
 package payload
 
 import (
-	"math/bits"
-
 	"github.com/railyard/railyard/collective"
 )
 
@@ -53,6 +51,8 @@ func (m *Machine) Apply(v Move) {
 		sum := m.fold()
 		scatter(m.dst, sum)
 		m.send(v, sum)
+	case collective.Forward:
+		m.send(v, m.fold())
 	case collective.Copy:
 		m.copy()
 	case collective.ReduceLocal:
@@ -81,11 +81,14 @@ func (m *Machine) receive(v Move) {
 	b := &m.wiring.Blocks[v.Block]
 	s := &b.Steps[v.Step]
 	want := length(m.src)
-	if !s.Kind.ReadsSrc() {
+	switch {
+	case s.Kind == collective.Forward:
+		want = m.sliceLen(v, s.Src)
+	case !s.Kind.ReadsSrc():
 		want = length(m.dst)
 	}
 	for peers := s.Recv; peers != 0; peers &= peers - 1 {
-		k := bits.TrailingZeros8(peers)
+		k := peers.Lowest()
 		msg, ok := m.fifos[b.Recvs[k]].pop()
 		if !ok {
 			m.bug(v, "nothing has come from rank %d on channel %d", b.RecvFrom[k], b.Channel)
@@ -95,7 +98,7 @@ func (m *Machine) receive(v Move) {
 		}
 		m.in = append(m.in, msg)
 	}
-	if n := len(m.in); n == 0 || n > 1 && !s.Kind.ReadsSrc() {
+	if n := len(m.in); n == 0 || n > 1 && !s.Kind.ReadsSrc() && s.Kind != collective.Forward {
 		m.bug(v, "receives from %d peers", n)
 	}
 }
@@ -111,9 +114,9 @@ func (m *Machine) send(v Move, msg []byte) {
 	for ; peers&(peers-1) != 0; peers &= peers - 1 {
 		dup := m.Buffer(len(msg))
 		copy(dup, msg)
-		m.fifos[b.Sends[bits.TrailingZeros8(peers)]].push(dup)
+		m.fifos[b.Sends[peers.Lowest()]].push(dup)
 	}
-	m.fifos[b.Sends[bits.TrailingZeros8(peers)]].push(msg)
+	m.fifos[b.Sends[peers.Lowest()]].push(msg)
 }
 
 // gather returns a message that is a snapshot of the source.

@@ -8,9 +8,6 @@ import (
 	"github.com/railyard/railyard/emu/wiring"
 )
 
-// root is the root of operations that have one, as collective.Check has it.
-const root = 0
-
 // Machine holds the real elements of a run's hosted ranks.
 type Machine struct {
 	run    emu.Run
@@ -146,7 +143,7 @@ func (m *Machine) lend(rank int) []byte {
 func (m *Machine) overlap(rank int) bool {
 	switch m.run.Op {
 	case collective.Gather, collective.Scatter:
-		return m.run.InPlace && rank == root
+		return m.run.InPlace && rank == m.wiring.Plan.Root
 	default:
 		return m.run.InPlace
 	}
@@ -175,6 +172,17 @@ func (m *Machine) locate(list [][]byte, v Move, ref collective.Ref) [][]byte {
 		list = append(list, buf[off*m.size:(off+n)*m.size])
 	})
 	return list
+}
+
+// sliceLen returns the bytes of a slice of the chunks that a reference means.
+func (m *Machine) sliceLen(v Move, ref collective.Ref) int {
+	b := &m.wiring.Blocks[v.Block]
+	first := ref.Index
+	if ref.Buffer != collective.Scratch {
+		first = b.Window.Chunk(first)
+	}
+	lo, hi := m.geo.Slice(m.geo.Message(first, b.Steps[v.Step].Chunks(), int(v.Loop)), int(v.Slice))
+	return int((hi - lo) * m.size)
 }
 
 // bug panics: the plan was not checked, or the kernel and the machine disagree.

@@ -56,7 +56,7 @@ func runRight(t *testing.T, run emu.Run, p *collective.Plan, g collective.Geomet
 		t.Fatalf("%d verdicts for %d ranks", len(verdicts), p.Ranks)
 	}
 	for r, v := range verdicts {
-		elems := collective.Checked(p.Op, p.Ranks, r, root, g.Count)
+		elems := collective.Checked(p.Op, p.Ranks, r, p.Root, g.Count)
 		if v.Rank != r || v.Wrong != 0 || v.Elements != elems {
 			t.Errorf("%v %v in place %v, %+v on %d machines: %+v; want %d elements",
 				run.DType, run.RedOp, run.InPlace, g, machines, v, elems)
@@ -110,7 +110,7 @@ func TestInPlaceBuffersOverlapAsInNCCLTests(t *testing.T) {
 					long, short = o, i
 				}
 				want := -1
-				if inPlace && (!rooted || r == root) {
+				if inPlace && (!rooted || r == p.Root) {
 					want = (len(long) - len(short)) / (n - 1) * r
 				}
 				at := slices.IndexFunc(upTo(0, len(long)-len(short)+1), func(k int) bool { return &long[k] == &short[0] })

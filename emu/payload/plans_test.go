@@ -70,7 +70,7 @@ func star(n int) *collective.Plan {
 				{Kind: collective.Recv, Dst: ref(out, 0), Recv: 1},
 			}}}
 		}
-		all := uint8(1<<(n-1) - 1)
+		all := collective.FirstPeers(n - 1)
 		return []collective.Block{{SendTo: upTo(1, n), RecvFrom: upTo(1, n), Steps: []collective.Step{
 			{Kind: collective.RecvReduceCopySend, Src: ref(in, 0), Dst: ref(out, 0), Recv: all, Send: all},
 		}}}

@@ -57,14 +57,14 @@ func (m *Machine) verify(ranks []memory) []Verdict {
 		return verdicts
 	}
 	n, like := m.wiring.Plan.Ranks, ranks[0].rank
-	elems := collective.Checked(m.run.Op, n, like, root, m.geo.Count)
+	elems := collective.Checked(m.run.Op, n, like, m.wiring.Plan.Root, m.geo.Count)
 	for i := range ranks {
 		verdicts[i] = Verdict{Rank: ranks[i].rank, Elements: elems}
 	}
 	want := make([]byte, min(elems, chunkElems)*m.size)
 	for first := int64(0); first < elems; first += chunkElems {
 		want = want[:min(elems-first, chunkElems)*m.size]
-		collective.Expect(want, m.run.Op, m.run.DType, m.run.RedOp, m.run.Seed, n, like, root, m.geo.Count, first)
+		collective.Expect(want, m.run.Op, m.run.DType, m.run.RedOp, m.run.Seed, n, like, m.wiring.Plan.Root, m.geo.Count, first)
 		at := first * m.size
 		right := digest(want, uint64(at)/8)
 		for i := range ranks {

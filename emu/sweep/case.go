@@ -92,9 +92,9 @@ func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DTyp
 	warmup, total := s.iterations(bytes)
 	c.Warmup = warmup
 	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: comm, Count: count, DType: d, RedOp: op,
-		Options: collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices},
+		Options: collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: s.Root},
 		Seed:    s.Seed, Iterations: total, Launch: s.Launch, Sync: s.Sync}
-	plan, err := collective.Build(c.Chosen.Algorithm, s.Op, f.Shape(comm), c.Run.Options)
+	plan, err := c.Run.Build(f.Shape(comm))
 	if err != nil {
 		return c, err
 	}

@@ -53,10 +53,10 @@ func TestLayByHand(t *testing.T) {
 		"103: rank 1 block 1, sends [3], receives [0]",
 	}
 	wantConns := []string{
-		"800: channel 0, rank 0 block 0 to rank 1 block 3",
-		"808: channel 1, rank 0 block 1 to rank 1 block 2",
-		"816: channel 1, rank 1 block 2 to rank 0 block 1",
-		"824: channel 0, rank 1 block 3 to rank 0 block 0",
+		"6400: channel 0, rank 0 block 0 to rank 1 block 3",
+		"6464: channel 1, rank 0 block 1 to rank 1 block 2",
+		"6528: channel 1, rank 1 block 2 to rank 0 block 1",
+		"6592: channel 0, rank 1 block 3 to rank 0 block 0",
 	}
 	var blocks, conns []string
 	for _, b := range w.Blocks {
@@ -77,7 +77,7 @@ func TestLayByHand(t *testing.T) {
 	if first, ok := w.RankBlocks(1); first != 2 || !ok {
 		t.Errorf("rank 1 begins at block %d, %v", first, ok)
 	}
-	if _, ok := w.Conn(801); ok {
+	if _, ok := w.Conn(6401); ok {
 		t.Error("found a connection that there is not")
 	}
 }
@@ -117,7 +117,10 @@ func TestHalfOfIt(t *testing.T) {
 }
 
 func TestLayReportsWhatDoesNotPair(t *testing.T) {
-	nine := []int{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	many := make([]int, collective.MaxPeers+1)
+	for i := range many {
+		many[i] = i + 1
+	}
 	for _, tc := range []struct {
 		name   string
 		plan   *collective.Plan
@@ -150,10 +153,10 @@ func TestLayReportsWhatDoesNotPair(t *testing.T) {
 			"rank 0 block 0 receives from rank 7 on channel 0: no such rank; there are 2"},
 		{"receives from a rank below zero", plan([]end{{from: []int{-1}}}), []int{0},
 			"rank 0 block 0 receives from rank -1 on channel 0: no such rank; there are 1"},
-		{"sends to nine", plan([]end{{to: nine}}), []int{0},
-			"rank 0 block 0: 9 send and 0 receive peers; at most 8 each"},
-		{"receives from nine", plan([]end{{from: nine}}), []int{0},
-			"rank 0 block 0: 0 send and 9 receive peers; at most 8 each"},
+		{"sends to too many", plan([]end{{to: many}}), []int{0},
+			"rank 0 block 0: 65 send and 0 receive peers; at most 64 each"},
+		{"receives from too many", plan([]end{{from: many}}), []int{0},
+			"rank 0 block 0: 0 send and 65 receive peers; at most 64 each"},
 	} {
 		w, err := wiring.Lay(tc.plan, 0, func(r int) bool { return slices.Contains(tc.hosted, r) })
 		if err == nil || err.Error() != tc.want {

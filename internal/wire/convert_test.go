@@ -19,7 +19,7 @@ import (
 // every one of the contract but "unspecified" means something.
 func TestEnumsAreComplete(t *testing.T) {
 	checkEnum(t, &ops, collective.Ops(), railyardv1.Op_name, "OP_",
-		map[string]string{"all_to_all": "alltoall", "send_recv": "sendrecv"})
+		map[string]string{"all_to_all": "alltoall", "all_to_all_v": "alltoallv", "send_recv": "sendrecv"})
 	checkEnum(t, &protocols, []collective.Protocol{collective.Simple, collective.LL, collective.LL128},
 		railyardv1.Protocol_name, "PROTOCOL_", nil)
 	checkEnum(t, &dtypes, collective.DTypes(), railyardv1.DataType_name, "DATA_TYPE_", nil)

@@ -15,6 +15,8 @@ var ops = enum[collective.Op, railyardv1.Op]{"op", []pair[collective.Op, railyar
 	{collective.SendRecv, railyardv1.Op_OP_SEND_RECV},
 	{collective.Gather, railyardv1.Op_OP_GATHER},
 	{collective.Scatter, railyardv1.Op_OP_SCATTER},
+	{collective.AllToAllV, railyardv1.Op_OP_ALL_TO_ALL_V},
+	{collective.Barrier, railyardv1.Op_OP_BARRIER},
 }}
 
 var protocols = enum[collective.Protocol, railyardv1.Protocol]{"protocol", []pair[collective.Protocol, railyardv1.Protocol]{

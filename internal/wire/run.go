@@ -81,14 +81,19 @@ func encodeOptions(o collective.Options) *railyardv1.PlanOptions {
 	return &railyardv1.PlanOptions{
 		Protocol: protocols.encode(o.Protocol),
 		Channels: u32("channels", o.Channels), Slices: u32("slices", o.Slices),
+		Root: u32("root", o.Root), BufferBytes: o.BufferBytes, ChunkBytes: o.ChunkBytes,
 	}
 }
 
 func decodeOptions(bad *faults, m *railyardv1.PlanOptions) collective.Options {
-	o := collective.Options{Channels: int(m.GetChannels()), Slices: int(m.GetSlices())}
+	o := collective.Options{Channels: int(m.GetChannels()), Slices: int(m.GetSlices()), Root: int(m.GetRoot()),
+		BufferBytes: m.GetBufferBytes(), ChunkBytes: m.GetChunkBytes()}
 	decodeEnum(bad, &o.Protocol, &protocols, m.GetProtocol())
 	within(bad, "options.channels", m.GetChannels(), 1, math.MaxInt32)
 	within(bad, "options.slices", m.GetSlices(), 0, math.MaxInt32)
+	within(bad, "options.root", m.GetRoot(), 0, math.MaxInt32)
+	within(bad, "options.buffer_bytes", m.GetBufferBytes(), 0, math.MaxInt64)
+	within(bad, "options.chunk_bytes", m.GetChunkBytes(), 0, math.MaxInt64)
 	return o
 }
 

@@ -45,21 +45,27 @@ const (
 	Op_OP_GATHER Op = 8
 	// Every rank ends with its part of the root's buffer.
 	Op_OP_SCATTER Op = 9
+	// As OP_ALL_TO_ALL, with parts of different lengths.
+	Op_OP_ALL_TO_ALL_V Op = 10
+	// Nobody leaves before all have come: an all-reduce of one element.
+	Op_OP_BARRIER Op = 11
 )
 
 // Enum value maps for Op.
 var (
 	Op_name = map[int32]string{
-		0: "OP_UNSPECIFIED",
-		1: "OP_ALL_REDUCE",
-		2: "OP_ALL_GATHER",
-		3: "OP_REDUCE_SCATTER",
-		4: "OP_BROADCAST",
-		5: "OP_REDUCE",
-		6: "OP_ALL_TO_ALL",
-		7: "OP_SEND_RECV",
-		8: "OP_GATHER",
-		9: "OP_SCATTER",
+		0:  "OP_UNSPECIFIED",
+		1:  "OP_ALL_REDUCE",
+		2:  "OP_ALL_GATHER",
+		3:  "OP_REDUCE_SCATTER",
+		4:  "OP_BROADCAST",
+		5:  "OP_REDUCE",
+		6:  "OP_ALL_TO_ALL",
+		7:  "OP_SEND_RECV",
+		8:  "OP_GATHER",
+		9:  "OP_SCATTER",
+		10: "OP_ALL_TO_ALL_V",
+		11: "OP_BARRIER",
 	}
 	Op_value = map[string]int32{
 		"OP_UNSPECIFIED":    0,
@@ -72,6 +78,8 @@ var (
 		"OP_SEND_RECV":      7,
 		"OP_GATHER":         8,
 		"OP_SCATTER":        9,
+		"OP_ALL_TO_ALL_V":   10,
+		"OP_BARRIER":        11,
 	}
 )
 
@@ -329,7 +337,13 @@ type PlanOptions struct {
 	// Number of lanes, at least 1.
 	Channels uint32 `protobuf:"varint,2,opt,name=channels,proto3" json:"channels,omitempty"`
 	// How many slices the largest chunk falls into; 0 is the algorithm's own.
-	Slices        uint32 `protobuf:"varint,3,opt,name=slices,proto3" json:"slices,omitempty"`
+	Slices uint32 `protobuf:"varint,3,opt,name=slices,proto3" json:"slices,omitempty"`
+	// The rank that a rooted operation starts from or ends at.
+	Root uint32 `protobuf:"varint,4,opt,name=root,proto3" json:"root,omitempty"`
+	// Size of a connection's buffer; 0 is the protocol's default.
+	BufferBytes int64 `protobuf:"varint,5,opt,name=buffer_bytes,json=bufferBytes,proto3" json:"buffer_bytes,omitempty"`
+	// Most bytes of a chunk; 0 leaves it to the algorithm.
+	ChunkBytes    int64 `protobuf:"varint,6,opt,name=chunk_bytes,json=chunkBytes,proto3" json:"chunk_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -385,6 +399,27 @@ func (x *PlanOptions) GetSlices() uint32 {
 	return 0
 }
 
+func (x *PlanOptions) GetRoot() uint32 {
+	if x != nil {
+		return x.Root
+	}
+	return 0
+}
+
+func (x *PlanOptions) GetBufferBytes() int64 {
+	if x != nil {
+		return x.BufferBytes
+	}
+	return 0
+}
+
+func (x *PlanOptions) GetChunkBytes() int64 {
+	if x != nil {
+		return x.ChunkBytes
+	}
+	return 0
+}
+
 // Run is one execution of one plan at one size, on a communicator.
 type Run struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -416,7 +451,10 @@ type Run struct {
 	// Whether the host waits for each iteration to end before it issues the next.
 	Sync bool `protobuf:"varint,13,opt,name=sync,proto3" json:"sync,omitempty"`
 	// The session's instant at which iteration 0 is issued.
-	OffsetPs      int64 `protobuf:"varint,14,opt,name=offset_ps,json=offsetPs,proto3" json:"offset_ps,omitempty"`
+	OffsetPs int64 `protobuf:"varint,14,opt,name=offset_ps,json=offsetPs,proto3" json:"offset_ps,omitempty"`
+	// Text of the MSCCL file whose plan is carried out instead of what the
+	// algorithm builds; empty for none.
+	File          []byte `protobuf:"bytes,15,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -549,6 +587,13 @@ func (x *Run) GetOffsetPs() int64 {
 	return 0
 }
 
+func (x *Run) GetFile() []byte {
+	if x != nil {
+		return x.File
+	}
+	return nil
+}
+
 // RankEnd is the instant at which a rank finished an iteration of a run.
 type RankEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -626,11 +671,15 @@ var File_railyard_v1_run_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_run_proto_rawDesc = "" +
 	"\n" +
-	"\x15railyard/v1/run.proto\x12\vrailyard.v1\"t\n" +
+	"\x15railyard/v1/run.proto\x12\vrailyard.v1\"\xcc\x01\n" +
 	"\vPlanOptions\x121\n" +
 	"\bprotocol\x18\x01 \x01(\x0e2\x15.railyard.v1.ProtocolR\bprotocol\x12\x1a\n" +
 	"\bchannels\x18\x02 \x01(\rR\bchannels\x12\x16\n" +
-	"\x06slices\x18\x03 \x01(\rR\x06slices\"\xae\x03\n" +
+	"\x06slices\x18\x03 \x01(\rR\x06slices\x12\x12\n" +
+	"\x04root\x18\x04 \x01(\rR\x04root\x12!\n" +
+	"\fbuffer_bytes\x18\x05 \x01(\x03R\vbufferBytes\x12\x1f\n" +
+	"\vchunk_bytes\x18\x06 \x01(\x03R\n" +
+	"chunkBytes\"\xc2\x03\n" +
 	"\x03Run\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1c\n" +
 	"\talgorithm\x18\x02 \x01(\tR\talgorithm\x122\n" +
@@ -648,12 +697,13 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"iterations\x12\x1b\n" +
 	"\tlaunch_ps\x18\f \x01(\x03R\blaunchPs\x12\x12\n" +
 	"\x04sync\x18\r \x01(\bR\x04sync\x12\x1b\n" +
-	"\toffset_ps\x18\x0e \x01(\x03R\boffsetPs\"b\n" +
+	"\toffset_ps\x18\x0e \x01(\x03R\boffsetPs\x12\x12\n" +
+	"\x04file\x18\x0f \x01(\fR\x04file\"b\n" +
 	"\aRankEnd\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\x12\x1c\n" +
 	"\titeration\x18\x03 \x01(\rR\titeration\x12\x13\n" +
-	"\x05at_ps\x18\x04 \x01(\x03R\x04atPs*\xba\x01\n" +
+	"\x05at_ps\x18\x04 \x01(\x03R\x04atPs*\xdf\x01\n" +
 	"\x02Op\x12\x12\n" +
 	"\x0eOP_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rOP_ALL_REDUCE\x10\x01\x12\x11\n" +
@@ -665,7 +715,11 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"\fOP_SEND_RECV\x10\a\x12\r\n" +
 	"\tOP_GATHER\x10\b\x12\x0e\n" +
 	"\n" +
-	"OP_SCATTER\x10\t*^\n" +
+	"OP_SCATTER\x10\t\x12\x13\n" +
+	"\x0fOP_ALL_TO_ALL_V\x10\n" +
+	"\x12\x0e\n" +
+	"\n" +
+	"OP_BARRIER\x10\v*^\n" +
 	"\bProtocol\x12\x18\n" +
 	"\x14PROTOCOL_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fPROTOCOL_SIMPLE\x10\x01\x12\x0f\n" +
