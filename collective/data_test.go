@@ -165,6 +165,8 @@ alltoall 40 40 false
 sendrecv 10 10 false
 gather 40 0 false
 scatter 10 10 false
+alltoallv 40 40 false
+barrier 10 10 true
 `
 	if b.String() != want {
 		t.Errorf("elements of root, of another rank, and uniform:\n%s", b.String())
