@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	realTypes  = []DType{Float32, Float64, Int32, Int64}
+	realTypes  = []DType{Float32, Float64, Int8, Uint8, Int32, Uint32, Int64, Uint64}
 	realRedOps = []RedOp{Sum, Prod, Min, Max}
 )
 
@@ -36,8 +36,25 @@ func combineOne(dst, a, b []byte, d DType, op RedOp) {
 			z = x * y
 		}
 		le.PutUint64(dst, math.Float64bits(z))
+	case Int8:
+		dst[0] = byte(wholeOf(int64(int8(a[0])), int64(int8(b[0])), op))
+	case Uint8:
+		dst[0] = byte(wholeOf(int64(a[0]), int64(b[0]), op))
 	case Int32:
 		le.PutUint32(dst, uint32(wholeOf(int64(int32(le.Uint32(a))), int64(int32(le.Uint32(b))), op)))
+	case Uint32:
+		le.PutUint32(dst, uint32(wholeOf(int64(le.Uint32(a)), int64(le.Uint32(b)), op)))
+	case Uint64:
+		x, y := le.Uint64(a), le.Uint64(b)
+		switch op {
+		case Min:
+			x = min(x, y)
+		case Max:
+			x = max(x, y)
+		default:
+			x = uint64(wholeOf(int64(x), int64(y), op))
+		}
+		le.PutUint64(dst, x)
 	case Int64:
 		le.PutUint64(dst, uint64(wholeOf(int64(le.Uint64(a)), int64(le.Uint64(b)), op)))
 	}
@@ -74,19 +91,21 @@ func pick(rng *rand.Rand, b []byte, d DType) {
 	odd := map[DType][]uint64{
 		Float32: {0, 1 << 31, 0x7f800000, 0xff800000, 1, 0x7f7fffff},
 		Float64: {0, 1 << 63, 0x7ff0 << 48, 0xfff0 << 48, 1, 0x7fefffffffffffff},
+		Int8:    {0, 0x80, 0x7f, 0xff, 1, 2},
+		Uint8:   {0, 0x80, 0x7f, 0xff, 1, 2},
 		Int32:   {0, 1 << 31, 0x7fffffff, 0xffffffff, 1, 2},
+		Uint32:  {0, 1 << 31, 0x7fffffff, 0xffffffff, 1, 2},
 		Int64:   {0, 1 << 63, 0x7fffffffffffffff, 0xffffffffffffffff, 1, 2},
+		Uint64:  {0, 1 << 63, 0x7fffffffffffffff, 0xffffffffffffffff, 1, 2},
 	}[d]
 	for size := int(d.Size()); len(b) > 0; b = b[size:] {
 		u := rng.Uint64()
 		if u%3 == 0 {
 			u = odd[u/3%uint64(len(odd))]
 		}
-		if size == 4 {
-			binary.LittleEndian.PutUint32(b, uint32(u))
-		} else {
-			binary.LittleEndian.PutUint64(b, u)
-		}
+		var all [8]byte
+		binary.LittleEndian.PutUint64(all[:], u)
+		copy(b[:size], all[:])
 	}
 }
 
@@ -95,7 +114,7 @@ func TestCombineEqualsOneElementAtATime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range realTypes {
 		for _, op := range realRedOps {
-			for n := range 600 / int(d.Size()) {
+			for n := range 600 / int(max(4, d.Size())) {
 				for shift := range 3 {
 					combineCase(t, rng, d, op, n, shift, n%3)
 				}
@@ -172,10 +191,14 @@ func fill64(x float64, n int) []byte {
 
 func TestCombineRefusesBugs(t *testing.T) {
 	for name, f := range map[string]func(){
-		"lengths differ":   func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 4), Float32, Sum) },
-		"half an element":  func() { Combine(make([]byte, 6), make([]byte, 6), make([]byte, 6), Float32, Sum) },
-		"unimplemented op": func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 8), Float32, Avg) },
-		"unimplemented d":  func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 8), Float16, Sum) },
+		"lengths differ":  func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 4), Float32, Sum) },
+		"half an element": func() { Combine(make([]byte, 6), make([]byte, 6), make([]byte, 6), Float32, Sum) },
+		"half a half":     func() { Combine(make([]byte, 5), make([]byte, 5), make([]byte, 5), Float16, Sum) },
+		"no reduction":    func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 8), Float32, numRedOps) },
+		"nor of halves":   func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 8), Float16, numRedOps) },
+		"nor of 8 bits":   func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 8), Float8E4M3, numRedOps) },
+		"no type":         func() { Combine(make([]byte, 8), make([]byte, 8), make([]byte, 8), numDTypes, Sum) },
+		"sources differ":  func() { CombineAll(make([]byte, 8), [][]byte{make([]byte, 8), make([]byte, 4)}, Float32, Sum) },
 	} {
 		if !panics(f) {
 			t.Errorf("%s: no panic", name)
@@ -201,10 +224,10 @@ func TestCombineAllocatesNothing(t *testing.T) {
 func BenchmarkCombine(b *testing.B) {
 	const size = 256 << 10 // a slice of a large message
 	x, y, z := make([]byte, size), make([]byte, size), make([]byte, size)
-	for _, d := range realTypes {
+	for _, d := range DTypes() {
 		for _, op := range realRedOps {
-			Fill(x, d, op, 1, 0, 0)
-			Fill(y, d, op, 1, 1, 0)
+			data(d, op, 2).Fill(x, 0, 0)
+			data(d, op, 2).Fill(y, 1, 0)
 			b.Run(fmt.Sprintf("%v/%v", d, op), func(b *testing.B) {
 				for b.Loop() {
 					Combine(z, x, y, d, op)

@@ -14,15 +14,15 @@ import (
 // sent before it (nil: none). It reports whether it has changed anything.
 var mutations = []struct {
 	name string
-	do   func(waiting [][]byte, before []byte) bool
+	do   func(waiting [][]byte, before []byte, size int64) bool
 }{
-	{"lost", func(waiting [][]byte, _ []byte) bool { // its buffer is as it was allocated
+	{"lost", func(waiting [][]byte, _ []byte, _ int64) bool { // its buffer is as it was allocated
 		last := waiting[len(waiting)-1]
 		changed := len(last) > 0
 		clear(last)
 		return changed
 	}},
-	{"sent twice", func(waiting [][]byte, before []byte) bool { // in place of this one
+	{"sent twice", func(waiting [][]byte, before []byte, _ int64) bool { // in place of this one
 		last := waiting[len(waiting)-1]
 		changed := len(before) == len(last) && !bytes.Equal(before, last)
 		if changed {
@@ -30,7 +30,7 @@ var mutations = []struct {
 		}
 		return changed
 	}},
-	{"swapped", func(waiting [][]byte, _ []byte) bool {
+	{"swapped", func(waiting [][]byte, _ []byte, _ int64) bool {
 		if len(waiting) < 2 {
 			return false
 		}
@@ -43,10 +43,10 @@ var mutations = []struct {
 		}
 		return changed
 	}},
-	{"changed in sign", func(waiting [][]byte, _ []byte) bool { // its last element
+	{"changed in sign", func(waiting [][]byte, _ []byte, size int64) bool { // not only its zeros
 		last := waiting[len(waiting)-1]
-		if len(last) > 0 {
-			last[len(last)-1] ^= 0x80
+		for i := size - 1; i < int64(len(last)); i += size {
+			last[i] ^= 0x80
 		}
 		return len(last) > 0
 	}},
@@ -54,14 +54,14 @@ var mutations = []struct {
 
 // mutate runs a plan with the k-th message, counted over the whole run, changed
 // by a mutation. It reports whether there was such a message to be changed.
-func mutate(c *cluster, k int, do func([][]byte, []byte) bool) (changed *bool) {
+func mutate(c *cluster, k int, do func([][]byte, []byte, int64) bool) (changed *bool) {
 	changed = new(bool)
 	sent, before := 0, map[int][]byte{}
 	c.pushed = func(h *host, conn int) {
 		h.Tamper(conn, func(waiting [][]byte) {
 			now := slices.Clone(waiting[len(waiting)-1])
 			if sent == k {
-				*changed = do(waiting, before[conn])
+				*changed = do(waiting, before[conn], h.size)
 			}
 			before[conn] = now
 			sent++
@@ -97,8 +97,11 @@ func TestNoMutationPasses(t *testing.T) {
 	}
 }
 
-// tryMutations changes every eighth message, from the given one on; other types
-// and reductions change the others.
+// every is how many messages lie between those that tryMutations changes, from
+// the given one on; other types and reductions change the others.
+const every = 24
+
+// tryMutations runs a plan with each mutation of each of those messages.
 func tryMutations(t *testing.T, run emu.Run, p *collective.Plan, g collective.Geometry, from int, tried map[string]int) {
 	t.Helper()
 	idempotent := run.RedOp == collective.Min || run.RedOp == collective.Max
@@ -107,7 +110,7 @@ func tryMutations(t *testing.T, run emu.Run, p *collective.Plan, g collective.Ge
 			continue // rightly without effect where another rank is extreme
 		}
 		c := newCluster(t, run, p, g, 1)
-		for message := from % 8; message < c.messages(); message += 8 {
+		for message := from % every; message < c.messages(); message += every {
 			c = newCluster(t, run, p, g, 1)
 			changed := mutate(c, message, m.do)
 			c.run(t)
@@ -142,7 +145,7 @@ func TestOneElementSlices(t *testing.T) {
 	g := geometry(p, 1<<30, 2, 2).Scale(0)
 	tried := map[string]int{}
 	for i, d := range types {
-		for from := range 2 { // two eighths a type: all messages
+		for from := range 2 { // all messages
 			tryMutations(t, newRun(p, d, collective.Sum, false), p, g, 2*i+from, tried)
 		}
 	}
