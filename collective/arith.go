@@ -32,13 +32,17 @@ func Combine(dst, a, b []byte, d DType, op RedOp) {
 	op = op.kernel()
 	switch d {
 	case Float32:
-		reduceBytes[float32](dst, a, b, op)
+		done := 0
+		if op == Sum {
+			done = addVectors(dst, a, b, d)
+		}
+		reduceBytes[float32](dst[done:], a[done:], b[done:], op)
 	case Float64:
 		reduceBytes[float64](dst, a, b, op)
 	case Float16:
-		reduceNarrow(dst, a, b, &half, op)
+		reduceHalves(dst, a, b, op)
 	case BFloat16:
-		reduceNarrow(dst, a, b, &bfloat, op)
+		reduceBFloats(dst, a, b, op)
 	case Float8E4M3:
 		reduceFP8(dst, a, b, &tablesE4M3, op)
 	case Float8E5M2:

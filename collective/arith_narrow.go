@@ -1,9 +1,6 @@
 package collective
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "math"
 
 // Floats of 16 and 8 bits. Sums and products are done in float32 and rounded
 // once, to nearest even. That is exact: rounding first to p bits and then to q
@@ -107,13 +104,4 @@ func (f *format) combine(x, y uint32, op RedOp) uint32 {
 		return f.round(greater(a, b))
 	}
 	panic("collective: no such reduction")
-}
-
-// reduceNarrow reduces elements of 16 bits.
-func reduceNarrow(dst, a, b []byte, f *format, op RedOp) {
-	wholeElements(dst, 2)
-	for i := 0; i < len(dst); i += 2 {
-		x, y := binary.LittleEndian.Uint16(a[i:]), binary.LittleEndian.Uint16(b[i:])
-		binary.LittleEndian.PutUint16(dst[i:], uint16(f.combine(uint32(x), uint32(y), op)))
-	}
 }

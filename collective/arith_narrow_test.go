@@ -80,6 +80,9 @@ func TestAllNarrowValuesConvertBothWays(t *testing.T) {
 		for bits := range codes(d) {
 			x := f.value(bits)
 			m := bits & (codes(d)/2 - 1)
+			if fast, ok := fastValue(d, bits); ok && math.Float32bits(fast) != math.Float32bits(x) && (fast == fast || x == x) {
+				t.Fatalf("%v %#x is %v; the kernel has %v", d, bits, x, fast)
+			}
 			switch inf := uint32(largestOf(d) + 1); {
 			case finite(d, bits):
 				if want := exact(d, bits); want.Cmp(big.NewFloat(float64(x))) != 0 || math.Signbit(float64(x)) != (bits >= codes(d)/2) {
@@ -101,6 +104,27 @@ func TestAllNarrowValuesConvertBothWays(t *testing.T) {
 	}
 }
 
+// fastValue and fastRound are what the kernels have in place of format's methods.
+func fastValue(d DType, bits uint32) (x float32, ok bool) {
+	switch d {
+	case Float16:
+		return halfValue(uint16(bits)), true
+	case BFloat16:
+		return bfloatValue(uint16(bits)), true
+	}
+	return 0, false
+}
+
+func fastRound(d DType, x float32) uint32 {
+	switch d {
+	case Float16:
+		return uint32(roundHalf(x))
+	case BFloat16:
+		return uint32(roundBFloat(x))
+	}
+	return d.narrow().round(x)
+}
+
 // Rounding, at every value, at every midpoint, and a hair to either side of it.
 func TestNarrowRoundsToNearestEven(t *testing.T) {
 	for _, d := range narrowTypes {
@@ -119,6 +143,9 @@ func TestNarrowRoundsToNearestEven(t *testing.T) {
 				}
 				if up, down := f.round(c.x), f.round(-c.x); up != c.want || down != c.want|f.sign {
 					t.Fatalf("%v: ±%v become %#x and %#x; want %#x", d, c.x, up, down, c.want)
+				}
+				if up, down := fastRound(d, c.x), fastRound(d, -c.x); up != c.want || down != c.want|f.sign {
+					t.Fatalf("%v: the kernel makes ±%v %#x and %#x; want %#x", d, c.x, up, down, c.want)
 				}
 			}
 		}
