@@ -7,6 +7,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/wiring"
 )
 
 // mutations are what can go wrong with a message. Each is shown the messages
@@ -151,5 +152,37 @@ func TestOneElementSlices(t *testing.T) {
 	}
 	if len(tried) != len(mutations) {
 		t.Errorf("mutations tried: %v", tried)
+	}
+}
+
+// On more ranks than narrow types have room for, slices of Spread elements still
+// show every mutation: not every rank has a say in every element.
+func TestNoMutationPassesOnManyRanks(t *testing.T) {
+	const n = 13
+	p := ring(collective.AllReduce, n)
+	tried := map[string]int{}
+	for i, d := range types {
+		for j, op := range redOps {
+			run := newRun(p, d, op, false)
+			spread := dataOf(&run, &wiring.Wiring{Plan: p}).Spread()
+			model := geometry(p, 1<<30, 1, 1).Scale(int64(p.Chunks * max(16, spread)))
+			message := 17 * (len(redOps)*i + j) % (2 * n * (n - 1) * 2)
+			for _, m := range mutations[:3] {
+				c := newCluster(t, run, p, model, 1)
+				changed := mutate(c, message, m.do)
+				c.run(t)
+				if wrong := c.wrong(); (wrong != 0) != *changed {
+					t.Errorf("%v %v, message %d %s: %d elements wrong", d, op, message, m.name, wrong)
+				}
+				if *changed {
+					tried[m.name]++
+				}
+			}
+		}
+	}
+	for _, m := range mutations[:3] {
+		if tried[m.name] < 20 {
+			t.Errorf("mutations tried: %v", tried)
+		}
 	}
 }
