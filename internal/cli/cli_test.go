@@ -250,7 +250,7 @@ func TestDefaults(t *testing.T) {
 	if s.run("predict all_reduce"); f.got.Payload != "none" {
 		t.Errorf("predict moves payload %q, want none", f.got.Payload)
 	}
-	if s.run("bench all_reduce -o all -d all"); len(f.got.RedOps) != 4 || len(f.got.DTypes) != 4 {
+	if s.run("bench all_reduce -o all -d all"); len(f.got.RedOps) != 6 || len(f.got.DTypes) != 12 {
 		t.Errorf("all means %v and %v", f.got.RedOps, f.got.DTypes)
 	}
 }
