@@ -17,7 +17,8 @@ import (
 //     table of symbols for how surely.
 //
 // An input of several parts (reduce_scatter, alltoall, scatter) is one sequence:
-// element i of part p has the index p × count + i.
+// element i of part p has the index p × count + i; alltoallv's parts follow one
+// another likewise, each with its own length.
 
 // MaxRanks is how many ranks the test data are exact for: the sum of 2^17
 // inputs still fits the 24 bits of a float's significand.
@@ -43,12 +44,32 @@ func Expect(dst []byte, op Op, d DType, redop RedOp, seed uint64, n, rank, root 
 	}
 	e := expectation{d, redop, seed}
 	for len(dst) > 0 {
-		part, i := int(first/count), first%count
-		k := min(int64(len(dst))/d.Size(), count-i)
+		part, i, left := locate(op, n, rank, count, first)
+		k := min(int64(len(dst))/d.Size(), left)
 		from, input := source(op, n, rank, root, part)
-		e.fill(dst[:k*d.Size()], from, int64(input)*count+i)
+		e.fill(dst[:k*d.Size()], from, partOffset(op, n, from.from, input, count)+i)
 		dst, first = dst[k*d.Size():], first+k
 	}
+}
+
+// locate says in which part of a rank's output element e lies, at which place in
+// it, and how many of the part's elements there are from there on.
+func locate(op Op, n, rank int, count, e int64) (part int, i, left int64) {
+	if op != AllToAllV {
+		return int(e / count), e % count, count - e%count
+	}
+	l := lengths{int64(n), count}
+	part = l.at(rank, e)
+	i = e - l.before(rank, part)
+	return part, i, l.of(rank, part) - i
+}
+
+// partOffset returns where a part of a rank's input begins.
+func partOffset(op Op, n, rank, part int, count int64) int64 {
+	if op != AllToAllV {
+		return int64(part) * count
+	}
+	return lengths{int64(n), count}.before(rank, part)
 }
 
 // Checked returns how many elements of a rank's output have a defined value:

@@ -8,6 +8,7 @@
 //	shape.go     Shape: ranks on nodes on rails, all an algorithm may know of a cluster
 //	plan.go      Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
+//	lengths.go   parts of unlike length, of AllToAllV
 //	registry.go  the table of algorithms
 //	ring.go, tree.go …  one algorithm each
 //	check*.go    Check: proves a plan without running it
