@@ -11,6 +11,8 @@
 //	lengths.go   parts of unlike length, of AllToAllV
 //	registry.go  the table of algorithms
 //	ring.go, tree.go …  one algorithm each
+//	direct*.go, pairwise.go, hierarchical*.go  exchanges between all ranks
+//	tracks.go    which channels messages between any two ranks take
 //	check*.go    Check: proves a plan without running it
 //	print.go     Print: a plan to be read
 //
