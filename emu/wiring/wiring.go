@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/collective"
 )
@@ -67,6 +68,11 @@ func Lay(p *collective.Plan, base BlockID, hosted func(rank int) bool) (*Wiring,
 			w.Blocks = append(w.Blocks, Block{ID: id(p, base, r, i), Rank: r, Index: i, Block: &blocks[i]})
 		}
 	}
+	sends := 0
+	for i := range w.Blocks {
+		sends += len(w.Blocks[i].SendTo)
+	}
+	w.Conns = make([]Conn, 0, sends)
 	for i := range w.Blocks {
 		if err := w.joinSends(i); err != nil {
 			return nil, err
@@ -125,6 +131,7 @@ func (w *Wiring) joinSends(i int) error {
 		return fmt.Errorf("rank %d block %d: %d send and %d receive peers; at most %d each",
 			b.Rank, b.Index, len(b.SendTo), len(b.RecvFrom), collective.MaxPeers)
 	}
+	b.Sends = slices.Grow(b.Sends, len(b.SendTo))
 	for k, to := range b.SendTo {
 		b.Sends = append(b.Sends, len(w.Conns))
 		w.Conns = append(w.Conns, Conn{ID: b.ID.Conn(k), Channel: b.Channel, From: b.Rank, To: to, Sender: i, Receiver: None})
