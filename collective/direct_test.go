@@ -1,6 +1,9 @@
 package collective
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestDirectIsProven(t *testing.T) {
 	shapes := append(oneNode(), spread()...)
@@ -91,5 +94,40 @@ func figures(t *testing.T, a *Algorithm, op Op, s Shape, channels int) {
 	if got, want := onLinks(p, g), a.Wire(op, s, g.Count*int64(max(in, out))); got != want {
 		t.Errorf("%s %v of %d nodes, %d ranks, %d channels: %d elements on links; the table says %d",
 			a.Name, op, len(s.Nodes), p.Ranks, channels, got, want)
+	}
+}
+
+// A message to another node takes the channels of its receiver's rail, however
+// many there are of either, and each chunk once.
+func TestTracksFollowTheRail(t *testing.T) {
+	for _, s := range []Shape{Uniform(2, 8), Uniform(3, 5), unequal()} {
+		for channels := 1; channels <= 20; channels++ {
+			l := newTracks(s, channels)
+			for _, g := range s.Nodes {
+				for i, r := range g.Ranks {
+					next := 0
+					for _, w := range l.toward[r] {
+						if w.first != next || w.count < 1 {
+							t.Fatalf("%d channels, to rank %d: %+v", channels, r, l.toward[r])
+						}
+						next += w.count
+						if len(g.Heads) > 0 && len(g.Heads) <= channels && slices.Contains(g.Heads, r) && g.Head(w.channel) != r {
+							t.Errorf("%d channels: what goes to rank %d, the %d-th of its node, takes channel %d, whose head is %d", channels, r, i, w.channel, g.Head(w.channel))
+						}
+					}
+					if next != channels {
+						t.Errorf("%d channels: chunks to rank %d end at %d", channels, r, next)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Steps are shared: Rank is called for every rank, and must not make them anew.
+func TestDirectSharesSteps(t *testing.T) {
+	p := mustBuild(t, "direct", AllToAll, Uniform(4, 8), Options{Channels: 8})
+	if a, b := p.Rank(0)[0].Steps, p.Rank(31)[0].Steps; &a[0] != &b[0] {
+		t.Error("steps of two ranks are not the same list")
 	}
 }

@@ -9,7 +9,8 @@ package collective
 //	steps from end to end           2
 //	bytes on all links              (N(g − 1) + g(N − 1)) × S, a little less
 //	                                than twice what direct sends
-//	messages between nodes a rank   N − 1, of g parts each; direct: n − g
+//	messages between nodes a rank   N − 1 for each of the m channels of its
+//	                                rail, of g/m parts each; direct: m(n − g)
 //
 // Between nodes no byte is sent twice: the first step costs NVLink, and saves a
 // factor g of messages on the NICs, which counts where messages are short.
@@ -22,9 +23,10 @@ package collective
 //	       ── for 3: to 1's s ──┼─ on the rails ─┴ to 3, with what 1 has for 3
 //
 // What rank i of a node has for the ranks of position j goes by way of rank j of
-// its own node, on a channel of j's rail; where that rail has several channels,
-// sources are spread over them. A step's parts leave as soon as the sources of
-// their channel are there; nodes are visited in rotated order.
+// its own node, and from there on a channel of j's rail; where that has several
+// channels, sources are spread over them. The parts for a node leave as soon as
+// the sources of their channel have brought theirs; nodes are visited in rotated
+// order.
 //
 // NCCL forwards likewise over the GPU that owns the rail (PXN), with messages
 // of several senders under one post: K. Aimuyo, S. Jeaugey, Doubling all2all
@@ -62,6 +64,7 @@ type twoStep struct {
 	shape       Shape
 	seats       seats
 	nodes, gpus int
+	channels    int
 	legs        [][]leg // of each position
 	parts       [][]int // position → the ranks there, node by node
 	sends       []Step
@@ -74,7 +77,7 @@ type twoStep struct {
 type leg struct{ channel, from, to int }
 
 func newTwoStep(s Shape, channels int) *twoStep {
-	t := &twoStep{shape: s, seats: newSeats(s), nodes: len(s.Nodes), gpus: len(s.Nodes[0].Ranks)}
+	t := &twoStep{shape: s, seats: newSeats(s), nodes: len(s.Nodes), gpus: len(s.Nodes[0].Ranks), channels: channels}
 	for j := range t.gpus {
 		list, _ := s.Nodes[0].channelsOf(j, channels)
 		list = list[:min(len(list), t.gpus)]
@@ -129,14 +132,16 @@ func (t *twoStep) collect(source int, kind StepKind) []Step {
 	return steps
 }
 
-// channel returns the channel of a source's parts for the ranks at position j.
+// channel returns the channel on which a source's parts for the rail of position
+// j reach the rank there. Inside the node any will do. The rank takes each source
+// on one of its own, but on none of a rail of either: their SMs have most to copy,
+// and whoever waits for one more message there holds up all that leave with it.
 func (t *twoStep) channel(j, source int) int {
-	for _, l := range t.legs[j] {
-		if source < l.to {
-			return l.channel
-		}
+	distance := (j - source + t.gpus) % t.gpus
+	if 2*distance%t.gpus == 0 {
+		distance = 1 // j + g/2 would be the source's own rail
 	}
-	panic("collective: legs do not carry every source")
+	return (j + distance) % t.channels
 }
 
 // toward is the window whose index k is the part of the rank at position j on
