@@ -18,7 +18,8 @@ import (
 //     table of symbols for how surely.
 //
 // An input of several parts (reduce_scatter, alltoall, scatter) is one sequence:
-// element i of part p has the index p × count + i.
+// element i of part p has the index p × count + i; alltoallv's parts follow one
+// another likewise, each with its own length.
 
 // MaxRanks is how many ranks the test data are exact for: the sum of 2^17
 // inputs still fits the 24 bits of a float's significand.
@@ -54,10 +55,10 @@ func (d Data) Expect(dst []byte, rank int, count, first int64) {
 	}
 	r := d.recipe(false)
 	for len(dst) > 0 {
-		part, i := int(first/count), first%count
-		k := min(int64(len(dst))/size, count-i)
+		part, i, left := locate(d.Op, d.Ranks, rank, count, first)
+		k := min(int64(len(dst))/size, left)
 		from, input := source(d.Op, d.Ranks, rank, d.Root, part)
-		r.fill(dst[:k*size], from, int64(input)*count+i)
+		r.fill(dst[:k*size], from, partOffset(d.Op, d.Ranks, from.from, input, count)+i)
 		dst, first = dst[k*size:], first+k
 	}
 }
@@ -65,6 +66,26 @@ func (d Data) Expect(dst []byte, rank int, count, first int64) {
 // SameInputs reports whether all ranks' inputs are the same, element by element,
 // even where the operations differ.
 func (d Data) SameInputs(o Data) bool { return d.recipe(true) == o.recipe(true) }
+
+// locate says in which part of a rank's output element e lies, at which place in
+// it, and how many of the part's elements there are from there on.
+func locate(op Op, n, rank int, count, e int64) (part int, i, left int64) {
+	if op != AllToAllV {
+		return int(e / count), e % count, count - e%count
+	}
+	l := lengths{int64(n), count}
+	part = l.at(rank, e)
+	i = e - l.before(rank, part)
+	return part, i, l.of(rank, part) - i
+}
+
+// partOffset returns where a part of a rank's input begins.
+func partOffset(op Op, n, rank, part int, count int64) int64 {
+	if op != AllToAllV {
+		return int64(part) * count
+	}
+	return lengths{int64(n), count}.before(rank, part)
+}
 
 // Checked returns how many elements of a rank's output have a defined value:
 // all, or none on the ranks that a reduce or gather gives nothing.

@@ -168,7 +168,7 @@ func TestExpectFollowsTheDefinitions(t *testing.T) {
 		Broadcast:     func(_, e int) []byte { return in(root, e) },
 		Scatter:       func(rank, e int) []byte { return in(root, rank*count+e) },
 		AllToAll:      func(rank, e int) []byte { return in(e/count, rank*count+e%count) },
-		AllToAllV:     func(rank, e int) []byte { return in(e/count, rank*count+e%count) },
+		AllToAllV:     func(rank, e int) []byte { return unlike(rank, e, n, count, in) },
 		Barrier:       func(_, e int) []byte { return all(e) },
 		SendRecv:      func(rank, e int) []byte { return in((rank+n-1)%n, e) },
 	}
@@ -186,6 +186,31 @@ func TestExpectFollowsTheDefinitions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// unlike is the definition of alltoallv, part by part.
+func unlike(rank, e, n, count int, in func(rank, index int) []byte) []byte {
+	from := 0
+	for ; e >= partOf(rank, from, n, count); from++ {
+		e -= partOf(rank, from, n, count)
+	}
+	for q := range rank {
+		e += partOf(from, q, n, count)
+	}
+	return in(from, e)
+}
+
+// partOf is how much rank r sends to q: a share of twice the average for every
+// step round the circle, and where that is none, what is left.
+func partOf(r, q, n, count int) int {
+	share, left := 2*count/n, n*count
+	if (r+q)%n > 0 {
+		return (r + q) % n * share
+	}
+	for i := range n {
+		left -= i * share
+	}
+	return left
 }
 
 func TestCheckedAndUniform(t *testing.T) {

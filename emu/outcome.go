@@ -3,6 +3,7 @@ package emu
 import (
 	"slices"
 
+	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -42,9 +43,12 @@ func (o *Outcome) Done(run int, r *Run) bool {
 
 // Period returns the time of one iteration of a run in the steady state: from
 // the end of the warm-up to the end of the last iteration, averaged over
-// iterations and ranks and rounded down to a picosecond. Without a warm-up it
-// counts from the issue of the first iteration. The host's issue interval is a
-// floor under it.
+// iterations and those ranks that wait for others, and rounded down to a
+// picosecond. A rank that only sends, as all but the root do in a gather, is
+// ahead of its receivers by up to what FIFOs hold, which for small messages is
+// many iterations: it says nothing yet of the steady state. Without a warm-up
+// the time counts from the issue of the first iteration. The host's issue
+// interval is a floor under it.
 func (o *Outcome) Period(run int, r *Run, warmup int) shaping.Duration {
 	timed := r.Iterations - warmup
 	if timed <= 0 {
@@ -52,19 +56,36 @@ func (o *Outcome) Period(run int, r *Run, warmup int) shaping.Duration {
 	}
 	// Sums of instants could leave int64: take them relative to the offset.
 	var sum shaping.Duration
-	ranks := int64(len(r.Comm))
+	var ranks int64
 	for _, e := range o.Ends {
-		if e.Run != run {
+		if e.Run != run || !r.waits(e.Rank) {
 			continue
 		}
 		if e.Iteration == r.Iterations-1 {
 			sum += e.At.Sub(r.Offset)
+			ranks++
 		}
 		if warmup > 0 && e.Iteration == warmup-1 {
 			sum -= e.At.Sub(r.Offset)
 		}
 	}
-	return max(sum/shaping.Duration(ranks*int64(timed)), r.Launch)
+	return max(sum/shaping.Duration(max(ranks, 1)*int64(timed)), r.Launch)
+}
+
+// waits reports whether a rank takes part in an operation by receiving.
+func (r *Run) waits(rank int) bool {
+	root := r.Options.Root
+	if r.Plan != nil {
+		root = r.Plan.Root
+	}
+	switch r.Op {
+	case collective.Gather, collective.Reduce:
+		return rank == root
+	case collective.Broadcast, collective.Scatter:
+		return rank != root || len(r.Comm) == 1
+	default:
+		return true
+	}
 }
 
 // SortEnds puts ends in the order of run, iteration and rank, so that reports

@@ -30,6 +30,7 @@ type Machine struct {
 // output overlap.
 type memory struct {
 	rank     int
+	geo      collective.Geometry // of this rank's buffers
 	buffers  [3][]byte
 	finished bool // the output has been through collective.Finish
 }
@@ -106,7 +107,7 @@ func (m *Machine) allocate(rank int, lent []byte) memory {
 	if len(lent) == 0 || &input[0] != &lent[0] {
 		m.fill(input, rank)
 	}
-	return memory{rank: rank, buffers: [3][]byte{
+	return memory{rank: rank, geo: m.geo.For(rank), buffers: [3][]byte{
 		collective.Input: input, collective.Output: output,
 		collective.Scratch: make([]byte, m.scratchParts()*part),
 	}}
@@ -184,9 +185,10 @@ func (m *Machine) locate(list [][]byte, v Move, ref collective.Ref) [][]byte {
 	if ref.Buffer != collective.Scratch {
 		first = b.Window.Chunk(first)
 	}
-	lo, hi := m.geo.Slice(m.geo.Message(first, chunks, loop), int(v.Slice))
-	buf := m.ranks[m.owner[v.Block]].buffers[ref.Buffer]
-	m.geo.Pieces(first, chunks, loop, lo, hi, func(off, n int64) {
+	mem := &m.ranks[m.owner[v.Block]]
+	lo, hi := mem.geo.Slice(mem.geo.Message(first, chunks, loop), int(v.Slice))
+	buf := mem.buffers[ref.Buffer]
+	mem.geo.Pieces(first, chunks, loop, lo, hi, func(off, n int64) {
 		list = append(list, buf[off*m.size:(off+n)*m.size])
 	})
 	return list
@@ -199,7 +201,8 @@ func (m *Machine) sliceLen(v Move, ref collective.Ref) int {
 	if ref.Buffer != collective.Scratch {
 		first = b.Window.Chunk(first)
 	}
-	lo, hi := m.geo.Slice(m.geo.Message(first, b.Steps[v.Step].Chunks(), int(v.Loop)), int(v.Slice))
+	geo := &m.ranks[m.owner[v.Block]].geo
+	lo, hi := geo.Slice(geo.Message(first, b.Steps[v.Step].Chunks(), int(v.Loop)), int(v.Slice))
 	return int((hi - lo) * m.size)
 }
 
