@@ -9,7 +9,9 @@
 //	plan.go      Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
 //	registry.go  the table of algorithms
-//	ring.go, tree.go …  one algorithm each
+//	ring.go, ring_chain.go, tree.go, recursive_doubling.go, halving_doubling.go,
+//	binomial.go, binomial_parts.go, bruck.go, pat.go  one algorithm each
+//	channels.go, fold.go, rounds.go  what several algorithms share
 //	check*.go    Check: proves a plan without running it
 //	print.go     Print: a plan to be read
 //
