@@ -8,7 +8,7 @@
 //	shape.go     Shape: ranks on nodes on rails, all an algorithm may know of a cluster
 //	plan.go      Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
-//	registry.go  the table of algorithms
+//	registry*.go the table of algorithms, and as text
 //	ring.go, ring_chain.go, tree.go, recursive_doubling.go, halving_doubling.go,
 //	binomial.go, binomial_parts.go, bruck.go, pat.go  one algorithm each
 //	channels.go, fold.go, rounds.go  what several algorithms share

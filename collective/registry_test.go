@@ -52,7 +52,7 @@ func drawOptions(a Algorithm, n, turn int) Options {
 		Root:     []int{0, n - 1, n / 2}[turn%3],
 		Channels: 1 + turn/3%3,
 	}
-	if n > 64 {
+	if n > 32 {
 		o.Channels = 1
 	}
 	if a.Protocols == nil && turn%5 == 0 {

@@ -69,8 +69,9 @@ func drawRun(rng *rand.Rand, comm []int, s collective.Shape) emu.Run {
 		Offset: shaping.Time(rng.IntN(20)) * shaping.Time(shaping.Microsecond)}
 	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Root: rng.IntN(len(comm))}
 	drawAlgorithm(rng, &r, s)
-	if r.Options.Protocol == collective.Simple && r.Algorithm == "ring" {
-		r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
+	r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
+	if _, err := r.Build(s); err != nil { // so many slices are not for every algorithm
+		r.Options.Slices = 0
 	}
 	r.Count = drawCount(rng, len(comm))
 	return r
