@@ -49,13 +49,16 @@ type Wiring struct {
 	Conns  []Conn
 	byID   map[ConnID]int
 	byRank map[int]int // rank → first position in Blocks
+	// peers are the blocks of ranks that hosted ones are connected to, while
+	// Lay joins them: each connection asks for its other end.
+	peers map[int][]collective.Block
 }
 
 // Lay wires the hosted ranks of a plan whose blocks are numbered from base on.
 // It reports connections that do not pair: an end without a partner, or two
 // blocks at one end.
 func Lay(p *collective.Plan, base BlockID, hosted func(rank int) bool) (*Wiring, error) {
-	w := &Wiring{Plan: p, byID: map[ConnID]int{}, byRank: map[int]int{}}
+	w := &Wiring{Plan: p, byID: map[ConnID]int{}, byRank: map[int]int{}, peers: map[int][]collective.Block{}}
 	for r := range p.Ranks {
 		if !hosted(r) {
 			continue
@@ -79,6 +82,7 @@ func Lay(p *collective.Plan, base BlockID, hosted func(rank int) bool) (*Wiring,
 	if err := w.unpaired(); err != nil {
 		return nil, err
 	}
+	w.peers = nil
 	return w, nil
 }
 
@@ -119,7 +123,7 @@ func (w *Wiring) joinSends(i int) error {
 func (w *Wiring) joinReceives(i int, base BlockID) error {
 	b := &w.Blocks[i]
 	for _, from := range b.RecvFrom {
-		cid, err := sender(w.Plan, base, from, b.Rank, b.Channel)
+		cid, err := w.sender(base, from, b.Rank, b.Channel)
 		if err != nil {
 			return fmt.Errorf("rank %d block %d receives from rank %d on channel %d: %w", b.Rank, b.Index, from, b.Channel, err)
 		}
@@ -138,16 +142,31 @@ func (w *Wiring) joinReceives(i int, base BlockID) error {
 	return nil
 }
 
+// rank returns the blocks of a rank, hosted or not.
+func (w *Wiring) rank(rank int) []collective.Block {
+	blocks, known := w.peers[rank]
+	if !known {
+		blocks = w.Plan.Rank(rank)
+		w.peers[rank] = blocks
+	}
+	return blocks
+}
+
 // sender finds the one connection from a rank to another on a channel.
-func sender(p *collective.Plan, base BlockID, from, to, channel int) (ConnID, error) {
-	if from < 0 || from >= p.Ranks {
-		return 0, fmt.Errorf("no such rank; there are %d", p.Ranks)
+func (w *Wiring) sender(base BlockID, from, to, channel int) (ConnID, error) {
+	if from < 0 || from >= w.Plan.Ranks {
+		return 0, fmt.Errorf("no such rank; there are %d", w.Plan.Ranks)
 	}
 	found, n := ConnID(0), 0
-	for i, b := range p.Rank(from) {
+	blocks := w.rank(from)
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Channel != channel {
+			continue
+		}
 		for k, peer := range b.SendTo {
-			if peer == to && b.Channel == channel {
-				found = id(p, base, from, i).Conn(k)
+			if peer == to {
+				found = id(w.Plan, base, from, i).Conn(k)
 				n++
 			}
 		}
@@ -165,18 +184,18 @@ func (w *Wiring) unpaired() error {
 		if c.Sender == None || c.Receiver != None {
 			continue
 		}
-		if !receives(w.Plan, c) {
+		if !w.receives(c) {
 			return fmt.Errorf("rank %d sends to rank %d on channel %d, which no block there receives", c.From, c.To, c.Channel)
 		}
 	}
 	return nil
 }
 
-func receives(p *collective.Plan, c *Conn) bool {
-	if c.To < 0 || c.To >= p.Ranks {
+func (w *Wiring) receives(c *Conn) bool {
+	if c.To < 0 || c.To >= w.Plan.Ranks {
 		return false
 	}
-	for _, b := range p.Rank(c.To) {
+	for _, b := range w.rank(c.To) {
 		if b.Channel != c.Channel {
 			continue
 		}
