@@ -27,6 +27,9 @@ func buildDirectReduce(op Op, s Shape, o Options) (*Plan, error) {
 		Blocks: o.Channels * d.groups(), Chunks: o.Channels,
 		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Root: o.Root,
 	}
+	if p.Ranks == 1 {
+		return alonePlan(p), nil
+	}
 	if op == AllReduce {
 		p.Chunks *= p.Ranks
 	}
@@ -75,9 +78,6 @@ func (d *directReduce) blocks(rank int) []Block {
 // list returns the steps of a block.
 func (d *directReduce) list(block int) []Step {
 	n, groups := len(d.circle.order), d.groups()
-	if n == 1 {
-		return ringAlone(d.op)
-	}
 	from, to := d.span(block % groups)
 	all := FirstPeers(to - from)
 	var steps []Step

@@ -36,23 +36,6 @@ func provenExchange(t *testing.T, algorithm string, op Op, s Shape, o Options) {
 	}
 }
 
-// busiest returns how many messages a loop the busiest block of any rank sends
-// and receives, a step counting once.
-func busiest(p *Plan) (most int) {
-	for r := range p.Ranks {
-		for _, b := range p.Rank(r) {
-			n := 0
-			for i := range b.Steps {
-				if b.Steps[i].Recv|b.Steps[i].Send != 0 {
-					n++
-				}
-			}
-			most = max(most, n)
-		}
-	}
-	return most
-}
-
 // onLinks returns how many elements all ranks send.
 func onLinks(p *Plan, g Geometry) (sum int64) {
 	for r := range p.Ranks {

@@ -9,10 +9,11 @@
 //	plan.go      Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
 //	lengths.go   parts of unlike length, of AllToAllV
-//	registry.go  the table of algorithms
-//	ring.go, tree.go …  one algorithm each
+//	registry*.go the table of algorithms, and as text
+//	ring.go, ring_chain.go, tree.go, recursive_doubling.go, halving_doubling.go,
+//	binomial.go, binomial_parts.go, bruck.go, pat.go  one algorithm each
 //	direct*.go, pairwise.go, hierarchical*.go  exchanges between all ranks
-//	tracks.go    which channels messages between any two ranks take
+//	channels.go, fold.go, rounds.go, tracks.go  what several algorithms share
 //	check*.go    Check: proves a plan without running it
 //	print.go     Print: a plan to be read
 //

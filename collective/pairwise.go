@@ -49,7 +49,7 @@ func buildPairwise(op Op, s Shape, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rounds{circle: seated(newSeats(s)), channels: o.Channels}
+	r := &turns{circle: seated(newSeats(s)), channels: o.Channels}
 	r.groups = max(1, (s.NRanks()-1+MaxPeers-1)/MaxPeers)
 	p := Plan{
 		Op: op, Algorithm: "pairwise", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
@@ -62,8 +62,8 @@ func buildPairwise(op Op, s Shape, o Options) (*Plan, error) {
 	return NewPlan(p, r.blocks), nil
 }
 
-// rounds makes the blocks: those of channel 0 first, groups in order.
-type rounds struct {
+// turns makes the blocks: those of channel 0 first, groups in order.
+type turns struct {
 	circle           circle
 	channels, groups int
 	steps            [][]Step // by block
@@ -71,16 +71,16 @@ type rounds struct {
 
 // pairs reports whether partners exchange: index k of a window is then the
 // partner of round k, sent to and received from.
-func (r *rounds) pairs() bool { return bits.OnesCount(uint(len(r.circle.order))) == 1 }
+func (r *turns) pairs() bool { return bits.OnesCount(uint(len(r.circle.order))) == 1 }
 
 // span returns the rounds of a block: from … to−1.
-func (r *rounds) span(block int) (from, to int) {
+func (r *turns) span(block int) (from, to int) {
 	group := block % r.groups
 	return 1 + group*MaxPeers, min(1+(group+1)*MaxPeers, len(r.circle.order))
 }
 
 // list returns the steps of a block. Round 0 is with oneself.
-func (r *rounds) list(block int) []Step {
+func (r *turns) list(block int) []Step {
 	n := len(r.circle.order)
 	var steps []Step
 	if block%r.groups == 0 {
@@ -102,7 +102,7 @@ func (r *rounds) list(block int) []Step {
 	return steps
 }
 
-func (r *rounds) blocks(rank int) []Block {
+func (r *turns) blocks(rank int) []Block {
 	partners := r.partners(rank)
 	at, n := r.circle.at[rank], len(r.circle.order)
 	w := Window{Stride: r.channels, Count: n, Shift: at, Order: r.circle.order}
@@ -128,7 +128,7 @@ func (r *rounds) blocks(rank int) []Block {
 }
 
 // partners returns to whom a rank sends in each round, itself first.
-func (r *rounds) partners(rank int) []int {
+func (r *turns) partners(rank int) []int {
 	at, n := r.circle.at[rank], len(r.circle.order)
 	partners := make([]int, n)
 	for k := range partners {

@@ -12,7 +12,7 @@ import (
 // TestPlans prints small plans, and what Check says about plans that were
 // damaged on purpose. To rewrite the goldens, run the test with -rewrite.
 //
-//	plan algo=ring op=all_reduce nodes=1 gpus=4 channels=1 [proto=ll] [slices=1] [ranks=(0,1)]
+//	plan algo=ring op=all_reduce nodes=1 gpus=4 channels=1 [proto=ll] [slices=1] [root=2] [ranks=(0,1)]
 //	check algo=… [in-place]
 //	drop rank=1 block=0 step=3        one line for each damage:
 //	src  rank=1 block=0 step=3 to=2   another source index
@@ -61,6 +61,7 @@ func build(t *testing.T, d *datadriven.TestData) (*Plan, error) {
 	d.MaybeScanArgs(t, "gpus", &gpus)
 	d.MaybeScanArgs(t, "channels", &o.Channels)
 	d.MaybeScanArgs(t, "slices", &o.Slices)
+	d.MaybeScanArgs(t, "root", &o.Root)
 	d.MaybeScanArgs(t, "proto", &proto)
 	o.Protocol = Protocol(slices.Index(protocolNames[:], proto))
 	return Build(algo, Op(slices.Index(opNames[:], op)), Uniform(nodes, gpus), o)

@@ -43,8 +43,8 @@ type Algorithm struct {
 	Legal func(u Use, s Shape) error
 	// Paper is where the algorithm was published.
 	Paper string
-	// Steps returns how many messages the busiest block of any rank sends and
-	// receives a loop, counting a step once; Wire how many bytes all ranks
+	// Steps returns how many steps of the busiest block of any rank send or
+	// receive, a loop; one that does both counts once. Wire how many bytes all ranks
 	// together put on links (a multicast counts once) for a message of S bytes,
 	// the larger buffer of a rank, where everything divides. StepsText and
 	// WireText are the same as formulas in n ranks, N nodes, g = n/N.
@@ -57,7 +57,10 @@ type Algorithm struct {
 }
 
 // algorithms is the registry; its order is the order of listings.
-var algorithms = []Algorithm{ring, tree, directExchange, pairwise, hierarchical}
+var algorithms = []Algorithm{
+	ring, tree, recursiveDoubling, halvingDoubling, bruck, pat, binomial,
+	directExchange, pairwise, hierarchical,
+}
 
 // Algorithms returns every algorithm in listing order.
 func Algorithms() []Algorithm { return slices.Clone(algorithms) }

@@ -10,8 +10,12 @@ import "slices"
 //	all_reduce      2n − 1  2(n−1)/n × S          2(n−1)/n
 //	all_gather      n + 1    (n−1)/n × S           (n−1)/n
 //	reduce_scatter  n        (n−1)/n × S           (n−1)/n
+//	broadcast       1        S, the last nothing   1
+//	reduce          1        S, the root nothing   1
+//	barrier         2n − 1   as all_reduce of one element
 //
-// One rank alone copies, in one step. The number of bytes is the least
+// Of an all_gather's steps one is a copy. Broadcast and reduce are a chain of
+// n − 1 links round the ring (ring_chain.go). One rank alone copies, in one step. The number of bytes is the least
 // possible, the number of steps is not: long messages like rings, short ones
 // on many ranks do not.
 //
@@ -42,11 +46,39 @@ import "slices"
 // of workstations, JPDC 69 (2009). Steps as in NCCL 2.30, src/device/
 // all_reduce.h, all_gather.h, reduce_scatter.h (runRing).
 var ring = Algorithm{
-	Name:  "ring",
-	Ops:   []Op{AllReduce, AllGather, ReduceScatter},
-	About: "one ring a channel, rail-aligned; fewest bytes, 2n-1 steps; for long messages",
-	Build: buildRing,
+	Name:      "ring",
+	Ops:       []Op{AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, Barrier},
+	About:     "one ring a channel, rail-aligned; fewest bytes, 2n-1 steps; for long messages",
+	Paper:     "Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, JPDC 69 (2009)",
+	Steps:     ringMessages,
+	StepsText: "all_reduce, barrier 2n − 1; all_gather, reduce_scatter n; broadcast, reduce 1, in a chain of n − 1",
+	Wire: func(op Op, s Shape, bytes int64) int64 {
+		if op.reducesForAll() {
+			bytes *= 2
+		}
+		return int64(s.NRanks()-1) * bytes
+	},
+	WireText: "all_reduce, barrier 2(n − 1) S; others (n − 1) S",
+	Build:    buildRing,
 }
+
+func ringMessages(op Op, s Shape) int {
+	n := s.NRanks()
+	switch {
+	case n == 1:
+		return 0
+	case op.reducesForAll():
+		return 2*n - 1
+	case op == Broadcast || op == Reduce:
+		return 1
+	default:
+		return n
+	}
+}
+
+// reducesForAll reports whether every rank gets the whole sum: a barrier is an
+// all-reduce of one element.
+func (o Op) reducesForAll() bool { return o == AllReduce || o == Barrier }
 
 // A ring's chunk takes half of a connection's 8 FIFO steps, in two slices
 // (NCCL 2.30 src/include/device.h: ALLREDUCE_CHUNKSTEPS, ALLREDUCE_SLICESTEPS,
@@ -58,26 +90,21 @@ const (
 )
 
 func buildRing(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
+	if op == Broadcast || op == Reduce {
+		return buildChain(op, s, o)
 	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(ringChunk, ringSlices)
+	p, err := draft("ring", op, s, o, ringChunk, ringSlices)
 	if err != nil {
 		return nil, err
 	}
-	p := Plan{
-		Op: op, Algorithm: "ring", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels, Chunks: o.Channels,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps,
+	if p.Ranks == 1 {
+		return alonePlan(p), nil
 	}
-	if op == AllReduce {
+	if op.reducesForAll() {
 		p.Chunks *= p.Ranks
 	}
 	steps := ringSteps(op, p.Ranks)
-	circles := make([]circle, o.Channels)
-	for c := range circles {
-		circles[c] = newCircle(s, c)
-	}
+	circles := newCircles(s, o.Channels)
 	return NewPlan(p, func(rank int) []Block {
 		blocks := make([]Block, len(circles))
 		for c := range blocks {
@@ -93,16 +120,23 @@ type circle struct {
 	at    []int // position of each rank
 }
 
+// newCircles returns the circle of each channel.
+func newCircles(s Shape, channels int) []circle {
+	circles := make([]circle, channels)
+	for c := range circles {
+		circles[c] = newCircle(s, c)
+	}
+	return circles
+}
+
 func newCircle(s Shape, channel int) circle {
-	o := circle{order: make([]int, 0, s.NRanks()), at: make([]int, s.NRanks())}
+	o := circle{order: make([]int, 0, s.NRanks())}
 	for _, g := range s.Nodes {
 		head := slices.Index(g.Ranks, g.Head(channel))
 		o.order = append(o.order, g.Ranks[head:]...)
 		o.order = append(o.order, g.Ranks[:head]...)
 	}
-	for i, r := range o.order {
-		o.at[r] = i
-	}
+	o.at = positions(o.order)
 	return o
 }
 
@@ -111,14 +145,12 @@ func newCircle(s Shape, channel int) circle {
 func (o circle) block(op Op, rank, channel, channels int, steps []Step) Block {
 	n, at := len(o.order), o.at[rank]
 	b := Block{Channel: channel, Steps: steps}
-	if op == AllReduce {
+	if op.reducesForAll() {
 		b.Window = Window{First: channel * n, Stride: 1, Count: n, Shift: at}
 	} else {
 		b.Window = Window{First: channel, Stride: channels, Count: n, Shift: at, Order: o.order}
 	}
-	if n > 1 {
-		b.SendTo, b.RecvFrom = o.rank(at+1), o.rank(at+n-1)
-	}
+	b.SendTo, b.RecvFrom = o.rank(at+1), o.rank(at+n-1)
 	return b
 }
 
@@ -132,12 +164,10 @@ func (o circle) rank(position int) []int {
 // part) that belongs to the i-th position after the rank's own; what arrives
 // was last held by the position before, so indices count down.
 func ringSteps(op Op, n int) []Step {
-	switch {
-	case n == 1:
-		return ringAlone(op)
-	case op == AllGather:
+	switch op {
+	case AllGather:
 		return ringAllGather(n)
-	case op == ReduceScatter:
+	case ReduceScatter:
 		return ringReduceScatter(n)
 	default:
 		return ringAllReduce(n)
@@ -175,15 +205,4 @@ func ringReduceScatter(n int) []Step {
 		steps = append(steps, Step{Kind: RecvReduceSend, Src: Ref{Input, i}, Recv: 1, Send: 1})
 	}
 	return append(steps, Step{Kind: RecvReduceCopy, Src: Ref{Input, 0}, Dst: Ref{Output, Own}, Recv: 1})
-}
-
-func ringAlone(op Op) []Step {
-	src, dst := Ref{Input, 0}, Ref{Output, 0}
-	switch op {
-	case AllGather:
-		src.Index = Own
-	case ReduceScatter:
-		dst.Index = Own
-	}
-	return []Step{{Kind: Copy, Src: src, Dst: dst}}
 }

@@ -1,6 +1,6 @@
 package collective
 
-// The double binary tree, for all_reduce: reduce towards a root, broadcast
+// The double binary tree, for all_reduce and barrier: reduce towards a root, broadcast
 // from it. Between nodes two binary trees, each for half of the channels, so
 // placed that a leaf of one is an inner node of the other; inside a node a
 // chain. For n ranks, N nodes, buffers of S bytes:
@@ -34,30 +34,27 @@ package collective
 // NCCL 2.30, src/graph/trees.cc; two blocks a channel as in runTreeSplit of
 // src/device/all_reduce.h.
 var tree = Algorithm{
-	Name:  "tree",
-	Ops:   []Op{AllReduce},
-	About: "double binary tree between nodes, chain inside; log2 steps; for short messages and many nodes",
-	Build: buildTree,
+	Name:      "tree",
+	Ops:       []Op{AllReduce, Barrier},
+	About:     "double binary tree between nodes, chain inside; log2 steps; for short messages and many nodes",
+	Paper:     "Sanders, Speck, Träff: Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35 (2009)",
+	Steps:     func(_ Op, s Shape) int { return min(s.NRanks()-1, 1) },
+	StepsText: "1 up and 1 down at once, in chains of about g − 1 + log2 N",
+	Wire:      func(_ Op, s Shape, bytes int64) int64 { return 2 * int64(s.NRanks()-1) * bytes },
+	WireText:  "2(n − 1) S",
+	Build:     buildTree,
 }
 
 func buildTree(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	p, err := draft("tree", op, s, o, 1, 1)
 	if err != nil {
 		return nil, err
 	}
-	f := newForest(s, o.Channels)
-	p := Plan{
-		Op: op, Algorithm: "tree", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels * blocksPerTree, Chunks: o.Channels,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Depth: f.depth(),
-	}
 	if p.Ranks == 1 {
-		p.Blocks = o.Channels
-		return NewPlan(p, func(int) []Block { return copies(o.Channels) }), nil
+		return alonePlan(p), nil
 	}
+	f := newForest(s, o.Channels)
+	p.Blocks, p.Depth = o.Channels*blocksPerTree, f.depth()
 	return NewPlan(p, func(rank int) []Block {
 		blocks := make([]Block, 0, p.Blocks)
 		for c := range o.Channels {

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
@@ -14,11 +15,14 @@ import (
 type Session struct {
 	fabric *fabric.Fabric
 	kernel *kernel.Kernel
-	// Visit, when set, sees the effects after every few thousand events, in
-	// the kernel's order: records to write, moves to carry out.
+	// Visit, when set, sees the effects after every few thousand events:
+	// records to write, in the order of their events, and moves to carry out, in
+	// the order in which they were done.
 	Visit func(*kernel.Effects) error
 	// Stop, when set, is asked as often whether to give up.
 	Stop func() error
+	// held are records of the latest instant, to which more may come.
+	held []emu.Record
 }
 
 // New returns a session on a cluster. With record set, Visit sees a timeline.
@@ -69,7 +73,9 @@ func (s *Session) look(out *emu.Outcome) error {
 	e := s.kernel.Effects()
 	out.Ends = append(out.Ends, e.Ends...)
 	if s.Visit != nil {
-		if err := s.Visit(e); err != nil {
+		seen := *e
+		seen.Records = s.settled(e.Records)
+		if err := s.Visit(&seen); err != nil {
 			return err
 		}
 	}
@@ -78,6 +84,21 @@ func (s *Session) look(out *emu.Outcome) error {
 		return s.Stop()
 	}
 	return nil
+}
+
+// settled returns records in the order of their events, those of the latest
+// instant only when nothing more is to come. The kernel writes them as it goes,
+// and an event may bring about another at its own instant that comes before it
+// in that order: a step that takes no time lets a block of a lower number go on.
+func (s *Session) settled(records []emu.Record) []emu.Record {
+	all := append(s.held, records...)
+	slices.SortFunc(all, emu.CompareRecords)
+	n := len(all)
+	for s.kernel.Next() != shaping.Never && n > 0 && all[n-1].At == all[len(all)-1].At {
+		n--
+	}
+	s.held = slices.Clone(all[n:])
+	return all[:n]
 }
 
 // Kernel gives access to the kernel's figures: ports' use, blocks' time.

@@ -72,6 +72,26 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// Steps that take no time, as those of a run of no elements, let each other go
+// on at one instant, and not in the order of their keys. The timeline is in that
+// order all the same, whatever a look splits.
+func TestRecordsOfAnInstantAreInOrder(t *testing.T) {
+	f := servers(t, 3, 8)
+	run := allReduce(f, "bruck", collective.Options{Channels: 12}, 0)
+	run.Op, run.Iterations = collective.AllGather, 12
+	s, records := predict.New(f, true), []emu.Record{}
+	visits := 0
+	s.Visit = func(e *kernel.Effects) error {
+		visits++
+		records = append(records, e.Records...)
+		return nil
+	}
+	execute(t, s, run)
+	if visits < 2 || !slices.IsSortedFunc(records, emu.CompareRecords) {
+		t.Errorf("%d records of %d visits, not in the kernel's order", len(records), visits)
+	}
+}
+
 // The effects are seen as the run goes, not at its end: a timeline of any
 // length is streamed.
 func TestVisitStreams(t *testing.T) {

@@ -88,29 +88,31 @@ func drawBatch(rng *rand.Rand, f *fabric.Fabric) emu.Batch {
 	return b
 }
 
-func drawRun(rng *rand.Rand, comm []int, shape collective.Shape) emu.Run {
+func drawRun(rng *rand.Rand, comm []int, s collective.Shape) emu.Run {
 	types := []collective.DType{collective.Float32, collective.Float64, collective.Int32, collective.Int64}
 	ops := []collective.RedOp{collective.Sum, collective.Prod, collective.Min, collective.Max}
 	r := emu.Run{Comm: comm, DType: types[rng.IntN(4)], RedOp: ops[rng.IntN(4)], Seed: rng.Uint64(),
 		InPlace: rng.IntN(2) == 0, Iterations: 1 + rng.IntN(3), Sync: rng.IntN(4) == 0,
 		Launch: shaping.Duration(rng.IntN(40)) * shaping.Microsecond,
 		Offset: shaping.Time(rng.IntN(20)) * shaping.Time(shaping.Microsecond)}
-	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Protocol: collective.Protocol(rng.IntN(2)), Root: rng.IntN(len(comm))}
-	drawAlgorithm(rng, &r, shape)
-	r.InPlace = r.InPlace && r.Op.InPlace()
-	if r.Options.Protocol == collective.Simple && r.Algorithm == "ring" {
-		r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
+	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Root: rng.IntN(len(comm))}
+	drawAlgorithm(rng, &r, s)
+	r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
+	if _, err := r.Build(s); err != nil { // so many slices are not for every algorithm
+		r.Options.Slices = 0
 	}
 	r.Count = drawCount(rng, len(comm))
 	return r
 }
 
-// drawAlgorithm draws until the algorithm may be used so.
-func drawAlgorithm(rng *rand.Rand, r *emu.Run, shape collective.Shape) {
-	for all := collective.Algorithms(); ; {
+// drawAlgorithm draws until the algorithm is legal as it would be used.
+func drawAlgorithm(rng *rand.Rand, r *emu.Run, s collective.Shape) {
+	all := collective.Algorithms()
+	for {
 		a := all[rng.IntN(len(all))]
 		r.Algorithm, r.Op = a.Name, a.Ops[rng.IntN(len(a.Ops))]
-		if a.Check(collective.Use{Op: r.Op, DType: r.DType, RedOp: r.RedOp, Protocol: r.Options.Protocol}, shape) == nil {
+		r.Options.Protocol = collective.Protocol(rng.IntN(2))
+		if a.Check(collective.Use{Op: r.Op, DType: r.DType, RedOp: r.RedOp, Protocol: r.Options.Protocol}, s) == nil {
 			return
 		}
 	}

@@ -78,6 +78,7 @@ func simplerRuns(c Case, i, j int) []Case {
 	if len(r.Comm) > 1 {
 		s := clone(c)
 		s.Batches[i].Runs[j].Comm = slices.Clone(r.Comm[:len(r.Comm)-1])
+		s.Batches[i].Runs[j].Options.Root = min(r.Options.Root, len(r.Comm)-2)
 		out = append(out, s)
 	}
 	return out
