@@ -82,12 +82,24 @@ func keepsItsWord(t *testing.T, a Algorithm, op Op, s Shape, o Options) {
 			t.Fatalf("%s, in place: %v", name, err)
 		}
 	}
-	if got, want := busiest(p), a.Steps(op, s); got != want {
+	// Where nodes differ, who is busiest depends on the root, which a formula
+	// does not know: there it bounds.
+	if got, want := busiest(p), a.Steps(op, s); got > want || got < want && alike(s) {
 		t.Errorf("%s: %d steps in the busiest block; the formula says %d", name, got, want)
 	}
 	for _, count := range []int64{0, 1, int64(p.Chunks), 4*int64(p.Chunks) + 3} {
 		wireKept(t, name, a, p, s, count)
 	}
+}
+
+// alike reports whether all nodes have as many ranks.
+func alike(s Shape) bool {
+	for _, g := range s.Nodes {
+		if len(g.Ranks) != len(s.Nodes[0].Ranks) {
+			return false
+		}
+	}
+	return true
 }
 
 // busiest returns how many steps of the busiest block send or receive.

@@ -155,5 +155,9 @@ func (c *cluster) wrong() (wrong int64) {
 
 // geometry cuts count elements for plan p into loops and slices.
 func geometry(p *collective.Plan, count int64, loops, slices int) collective.Geometry {
-	return collective.Geometry{Count: count, Chunks: p.Chunks, Loops: loops, Slices: slices, SlotsPerSlice: 1}
+	g := collective.Geometry{Count: count, Chunks: p.Chunks, Loops: loops, Slices: slices, SlotsPerSlice: 1}
+	if p.Op == collective.AllToAllV {
+		g.Ranks = p.Ranks
+	}
+	return g
 }
