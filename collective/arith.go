@@ -44,9 +44,9 @@ func Combine(dst, a, b []byte, d DType, op RedOp) {
 	case BFloat16:
 		reduceBFloats(dst, a, b, op)
 	case Float8E4M3:
-		reduceFP8(dst, a, b, &tablesE4M3, op)
+		reduceFP8(dst, a, b, tablesE4M3, op)
 	case Float8E5M2:
-		reduceFP8(dst, a, b, &tablesE5M2, op)
+		reduceFP8(dst, a, b, tablesE5M2, op)
 	case Int8:
 		reduceBytes[int8](dst, a, b, op)
 	case Uint8:

@@ -89,19 +89,3 @@ func (f *format) value(bits uint32) float32 {
 	}
 	return math.Float32frombits(math.Float32bits(x) | bits/f.sign<<31)
 }
-
-// combine returns the bits of x op y.
-func (f *format) combine(x, y uint32, op RedOp) uint32 {
-	a, b := f.value(x), f.value(y)
-	switch op {
-	case Sum:
-		return f.round(a + b)
-	case Prod:
-		return f.round(a * b)
-	case Min:
-		return f.round(lesser(a, b))
-	case Max:
-		return f.round(greater(a, b))
-	}
-	panic("collective: no such reduction")
-}
