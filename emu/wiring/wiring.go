@@ -38,6 +38,8 @@ type Conn struct {
 	ID       ConnID
 	Channel  int
 	From, To int // ranks
+	// Out and In are the units at its two ends.
+	Out, In collective.Unit
 	// Sender and Receiver are positions in Wiring.Blocks, or None.
 	Sender, Receiver int
 }
@@ -108,7 +110,7 @@ func (w *Wiring) joinSends(i int) error {
 			b.Rank, b.Index, len(b.SendTo), len(b.RecvFrom), collective.MaxPeers)
 	}
 	for k, to := range b.SendTo {
-		c := Conn{ID: b.ID.Conn(k), Channel: b.Channel, From: b.Rank, To: to, Sender: i, Receiver: None}
+		c := Conn{ID: b.ID.Conn(k), Channel: b.Channel, From: b.Rank, To: to, Out: b.Unit, In: b.To(k), Sender: i, Receiver: None}
 		w.byID[c.ID] = len(w.Conns)
 		b.Sends = append(b.Sends, len(w.Conns))
 		w.Conns = append(w.Conns, c)
@@ -118,8 +120,8 @@ func (w *Wiring) joinSends(i int) error {
 
 func (w *Wiring) joinReceives(i int, base BlockID) error {
 	b := &w.Blocks[i]
-	for _, from := range b.RecvFrom {
-		cid, err := sender(w.Plan, base, from, b.Rank, b.Channel)
+	for k, from := range b.RecvFrom {
+		cid, err := sender(w.Plan, base, lane{from, b.Rank, b.Channel, b.From(k), b.Unit})
 		if err != nil {
 			return fmt.Errorf("rank %d block %d receives from rank %d on channel %d: %w", b.Rank, b.Index, from, b.Channel, err)
 		}
@@ -127,7 +129,8 @@ func (w *Wiring) joinReceives(i int, base BlockID) error {
 		if !ok {
 			at = len(w.Conns)
 			w.byID[cid] = at
-			w.Conns = append(w.Conns, Conn{ID: cid, Channel: b.Channel, From: from, To: b.Rank, Sender: None, Receiver: None})
+			w.Conns = append(w.Conns, Conn{ID: cid, Channel: b.Channel, From: from, To: b.Rank,
+				Out: b.From(k), In: b.Unit, Sender: None, Receiver: None})
 		}
 		if w.Conns[at].Receiver != None {
 			return fmt.Errorf("rank %d: two blocks receive from rank %d on channel %d", b.Rank, from, b.Channel)
@@ -138,16 +141,25 @@ func (w *Wiring) joinReceives(i int, base BlockID) error {
 	return nil
 }
 
-// sender finds the one connection from a rank to another on a channel.
-func sender(p *collective.Plan, base BlockID, from, to, channel int) (ConnID, error) {
-	if from < 0 || from >= p.Ranks {
+// lane is what a connection is known by before it has an id.
+type lane struct {
+	from, to, channel int
+	out, in           collective.Unit
+}
+
+// sender finds the one connection of a lane.
+func sender(p *collective.Plan, base BlockID, l lane) (ConnID, error) {
+	if l.from < 0 || l.from >= p.Ranks {
 		return 0, fmt.Errorf("no such rank; there are %d", p.Ranks)
 	}
 	found, n := ConnID(0), 0
-	for i, b := range p.Rank(from) {
+	for i, b := range p.Rank(l.from) {
+		if b.Channel != l.channel || b.Unit != l.out {
+			continue
+		}
 		for k, peer := range b.SendTo {
-			if peer == to && b.Channel == channel {
-				found = id(p, base, from, i).Conn(k)
+			if peer == l.to && b.To(k) == l.in {
+				found = id(p, base, l.from, i).Conn(k)
 				n++
 			}
 		}
@@ -177,11 +189,11 @@ func receives(p *collective.Plan, c *Conn) bool {
 		return false
 	}
 	for _, b := range p.Rank(c.To) {
-		if b.Channel != c.Channel {
+		if b.Channel != c.Channel || b.Unit != c.In {
 			continue
 		}
-		for _, from := range b.RecvFrom {
-			if from == c.From {
+		for k, from := range b.RecvFrom {
+			if from == c.From && b.From(k) == c.Out {
 				return true
 			}
 		}
