@@ -9,7 +9,7 @@
 //	plan.go      Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
 //	registry.go  the table of algorithms
-//	ring.go, tree.go …  one algorithm each
+//	ring.go, tree.go, nvls.go, nvlstree.go, collnet_direct.go, collnet_chain.go …  one algorithm each
 //	check*.go    Check: proves a plan without running it
 //	print.go     Print: a plan to be read
 //
