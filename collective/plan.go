@@ -115,6 +115,14 @@ func (u Unit) String() string {
 	return name([]string{"SM", "NVSwitch", "Multicast", "SHARP"}, int(u))
 }
 
+// At names a rank, or the switch's block that it has.
+func At(rank int, u Unit) string {
+	if u == SM {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	return fmt.Sprintf("rank %d's %s", rank, u)
+}
+
 // Block is a thread block: a list of steps carried out one after the other, on
 // one channel. Blocks of a rank run at the same time.
 type Block struct {

@@ -89,14 +89,9 @@ func (b *Block) text(r Ref, n int) string {
 func peers(list []int, units []Unit, mask Mask) []string {
 	var names []string
 	for i, r := range list {
-		if mask>>i&1 == 0 {
-			continue
+		if mask>>i&1 != 0 {
+			names = append(names, At(r, unitAt(units, i)))
 		}
-		at := fmt.Sprintf("rank %d", r)
-		if u := unitAt(units, i); u != SM {
-			at += "'s " + u.String()
-		}
-		names = append(names, at)
 	}
 	return names
 }
