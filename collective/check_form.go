@@ -107,19 +107,41 @@ func (f *proof) checkBlock(b *provenBlock) error {
 		return problem(here, Malformed, "%d send and %d receive peers; at most %d each", len(b.SendTo), len(b.RecvFrom), MaxPeers)
 	case b.Unit >= numUnits:
 		return problem(here, Malformed, "unit %d is unknown", b.Unit)
+	case b.Unit == SHARP && !f.plan.SHARP:
+		return problem(here, Malformed, "is in a switch of the fabric, and the plan does not say that it has such blocks")
 	case w.Count < 0 || w.Shift < 0 || w.Shift > maxIndex || (w.Order != nil && len(w.Order) != w.Count):
 		return problem(here, Malformed, "window of %d chunks shifted by %d, with %d in its order; none is negative, and an order lists every chunk", w.Count, w.Shift, len(w.Order))
 	}
-	for _, peers := range [][]int{b.SendTo, b.RecvFrom} {
-		for _, r := range peers {
-			if r < 0 || r >= f.plan.Ranks || r == b.rank {
-				return problem(here, Malformed, "peer %d; allowed are the other ranks of 0 to %d", r, f.plan.Ranks-1)
-			}
-		}
+	if err := f.checkPeers(b, b.SendTo, b.ToUnits); err != nil {
+		return err
+	}
+	if err := f.checkPeers(b, b.RecvFrom, b.FromUnits); err != nil {
+		return err
 	}
 	for i := range b.Steps {
 		if err := f.checkStep(b, i); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkPeers looks at one of a block's lists of peers. A switch has to do with
+// SMs alone, and only with a switch's block of its own can a rank be its peer.
+func (f *proof) checkPeers(b *provenBlock, ranks []int, units []Unit) error {
+	here := b.place(-1)
+	if units != nil && len(units) != len(ranks) {
+		return problem(here, Malformed, "%d units for %d peers; each peer has one", len(units), len(ranks))
+	}
+	for i, r := range ranks {
+		u := unitAt(units, i)
+		switch {
+		case u >= numUnits:
+			return problem(here, Malformed, "unit %d of peer %d is unknown", u, r)
+		case u != SM && b.Unit != SM:
+			return problem(here, Malformed, "a block of %s has peer %d in %s; allowed is SM", b.Unit, r, u)
+		case r < 0 || r >= f.plan.Ranks || r == b.rank && u == b.Unit:
+			return problem(here, Malformed, "peer %d; allowed are the other ranks of 0 to %d", r, f.plan.Ranks-1)
 		}
 	}
 	return nil

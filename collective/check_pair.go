@@ -7,7 +7,11 @@ type link struct {
 	sends, recvs     []int32 // steps, message by message
 }
 
-type lane struct{ from, to, channel int }
+// lane is what a connection is known by: ranks, their units, the channel.
+type lane struct {
+	from, to, channel int
+	out, in           Unit // of the sender, and of the receiver
+}
 
 // pair joins the ends of connections, and the ends of each message.
 func (f *proof) pair() error {
@@ -37,8 +41,8 @@ func (f *proof) pair() error {
 func (f *proof) pairSenders(known map[lane]int) error {
 	for i := range f.blocks {
 		b := &f.blocks[i]
-		for _, to := range b.SendTo {
-			k := lane{b.rank, to, b.Channel}
+		for n, to := range b.SendTo {
+			k := lane{b.rank, to, b.Channel, b.Unit, b.To(n)}
 			if j, twice := known[k]; twice {
 				return problem(b.place(-1), Unpaired, "sends to rank %d on channel %d, as block %d does already; a connection has one sender", to, b.Channel, f.blocks[f.links[j].sender].index)
 			}
@@ -53,8 +57,8 @@ func (f *proof) pairSenders(known map[lane]int) error {
 func (f *proof) pairReceivers(known map[lane]int) error {
 	for i := range f.blocks {
 		b := &f.blocks[i]
-		for _, from := range b.RecvFrom {
-			j, ok := known[lane{from, b.rank, b.Channel}]
+		for n, from := range b.RecvFrom {
+			j, ok := known[lane{from, b.rank, b.Channel, b.From(n), b.Unit}]
 			if !ok {
 				return problem(b.place(-1), Unpaired, "receives from rank %d on channel %d, where no block sends to rank %d", from, b.Channel, b.rank)
 			}

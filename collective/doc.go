@@ -13,6 +13,7 @@
 //	ring.go, ring_chain.go, tree.go, recursive_doubling.go, halving_doubling.go,
 //	binomial.go, binomial_parts.go, bruck.go, pat.go  one algorithm each
 //	direct*.go, pairwise.go, hierarchical*.go  exchanges between all ranks
+//	nvls.go, nvlstree.go, collnet_direct.go, collnet_chain.go  in switches that compute
 //	channels.go, fold.go, rounds.go, tracks.go  what several algorithms share
 //	check*.go    Check: proves a plan without running it
 //	print.go     Print: a plan to be read

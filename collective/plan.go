@@ -40,6 +40,9 @@ type Plan struct {
 	// protocol's default buffer gives (Protocol.StepBytes). ChunkBytes caps the
 	// chunk, below what ChunkSteps hold; zero: no cap.
 	StepBytes, ChunkBytes int64
+	// SHARP: some blocks are in the switches of the fabric. Who runs a part of
+	// the plan must know, and cannot look at every rank.
+	SHARP bool
 	// Depth is how many steps the longest chain from one rank to another has.
 	// Algorithms that pipeline many small chunks set it; Size shrinks chunks
 	// until the pipeline is full. Zero: chunks are as large as they may be.
@@ -94,19 +97,31 @@ type Unit uint8
 const (
 	// SM is a streaming multiprocessor of the block's rank.
 	SM Unit = iota
-	// NVSwitch is the switch between the GPUs of the rank's node: its blocks
-	// only Forward, reducing what several GPUs send or multicasting what one
-	// sends (NVLS).
+	// NVSwitch is the reduction engine of the switch between the GPUs of the
+	// rank's node: its blocks only Forward what several GPUs send to one.
 	NVSwitch
-	// SHARP is the tree of fabric switches between the nodes: likewise. The
-	// rank that has the block is the one at whose process the payload meets; its
-	// GPU has no part in it.
+	// Multicast is the same switch's multicast engine: its blocks only Forward
+	// what one GPU sends to several. Together the two are NVLS.
+	Multicast
+	// SHARP is the tree of fabric switches between the nodes: it reduces and
+	// multicasts. The rank that has the block is the one at whose process the
+	// payload meets; its GPU has no part in it.
 	SHARP
 	numUnits
 )
 
 // String returns the unit's name.
-func (u Unit) String() string { return name([]string{"SM", "NVSwitch", "SHARP"}, int(u)) }
+func (u Unit) String() string {
+	return name([]string{"SM", "NVSwitch", "Multicast", "SHARP"}, int(u))
+}
+
+// At names a rank, or the switch's block that it has.
+func At(rank int, u Unit) string {
+	if u == SM {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	return fmt.Sprintf("rank %d's %s", rank, u)
+}
 
 // Block is a thread block: a list of steps carried out one after the other, on
 // one channel. Blocks of a rank run at the same time.
@@ -116,7 +131,24 @@ type Block struct {
 	RecvFrom []int // ranks, at most MaxPeers
 	Window   Window
 	Unit     Unit
-	Steps    []Step
+	// ToUnits and FromUnits say which unit of each peer it is; nil: SMs. They
+	// tell the connections between two ranks apart, and let a rank's SM send to
+	// a switch's block that is the rank's own.
+	ToUnits, FromUnits []Unit
+	Steps              []Step
+}
+
+// To returns the unit of the i-th peer that the block sends to.
+func (b *Block) To(i int) Unit { return unitAt(b.ToUnits, i) }
+
+// From returns the unit of the i-th peer that the block receives from.
+func (b *Block) From(i int) Unit { return unitAt(b.FromUnits, i) }
+
+func unitAt(units []Unit, i int) Unit {
+	if units == nil {
+		return SM
+	}
+	return units[i]
 }
 
 // Window says which chunks the indices in a block's steps mean, so that all

@@ -39,7 +39,11 @@ func Print(w io.Writer, p *Plan, ranks ...int) error {
 func printRank(w io.Writer, p *Plan, rank int) {
 	fmt.Fprintf(w, "rank %d\n", rank)
 	for i, b := range p.Rank(rank) {
-		fmt.Fprintf(w, "  block %d on channel %d\n", i, b.Channel)
+		in := ""
+		if b.Unit != SM {
+			in = " in " + b.Unit.String()
+		}
+		fmt.Fprintf(w, "  block %d on channel %d%s\n", i, b.Channel, in)
 		for k := range b.Steps {
 			s := &b.Steps[k]
 			line := fmt.Sprintf("    %d  %-21s  %s", k, s.Kind, b.flow(s))
@@ -57,11 +61,11 @@ func (b *Block) flow(s *Step) string {
 	if s.Kind.ReadsSrc() {
 		takes = append(takes, b.text(s.Src, s.Chunks()))
 	}
-	takes = append(takes, peers(b.RecvFrom, s.Recv)...)
+	takes = append(takes, peers(b.RecvFrom, b.FromUnits, s.Recv)...)
 	if s.Kind.WritesDst() {
 		puts = append(puts, b.text(s.Dst, s.Chunks()))
 	}
-	puts = append(puts, peers(b.SendTo, s.Send)...)
+	puts = append(puts, peers(b.SendTo, b.ToUnits, s.Send)...)
 	text := ""
 	if len(takes)+len(puts) > 0 {
 		text = strings.Join(takes, " ⊕ ") + " → " + strings.Join(puts, ", ")
@@ -82,11 +86,11 @@ func (b *Block) text(r Ref, n int) string {
 }
 
 // peers names the ranks that a mask picks from a list.
-func peers(list []int, mask Mask) []string {
+func peers(list []int, units []Unit, mask Mask) []string {
 	var names []string
 	for i, r := range list {
 		if mask>>i&1 != 0 {
-			names = append(names, fmt.Sprintf("rank %d", r))
+			names = append(names, At(r, unitAt(units, i)))
 		}
 	}
 	return names

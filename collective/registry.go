@@ -58,7 +58,8 @@ type Algorithm struct {
 
 // algorithms is the registry; its order is the order of listings.
 var algorithms = []Algorithm{
-	ring, tree, recursiveDoubling, halvingDoubling, bruck, pat, binomial,
+	ring, tree, nvls, nvlstree, collnetDirect, collnetChain,
+	recursiveDoubling, halvingDoubling, bruck, pat, binomial,
 	directExchange, pairwise, hierarchical,
 }
 

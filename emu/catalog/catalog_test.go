@@ -22,6 +22,9 @@ func TestEntriesAreWhole(t *testing.T) {
 	}
 	for _, l := range catalog.Links() {
 		once("link", l.Name)
+		if l.SHARP < 0 || l.SHARP > l.Wire || (l.SHARP == 0) != (l.Name == "edr") {
+			t.Errorf("link %s: switches reduce %v of %v", l.Name, l.SHARP, l.Wire)
+		}
 		if l.About == "" || l.Wire <= 0 || l.Usable <= 0 || l.Usable > 1000 || l.NIC <= 0 || l.Switch <= 0 || l.Radix < 2 {
 			t.Errorf("link %s: %+v", l.Name, l)
 		}
@@ -49,6 +52,9 @@ func system(t *testing.T, s catalog.System) {
 		if n <= 0 {
 			t.Errorf("system %s: %s is %d", s.Name, what, n)
 		}
+	}
+	if n := s.NVLink.NVLS; (n == catalog.NVLS{}) != (n.Rate == 0) || n.Rate > 0 && (n.Usable <= 0 || n.Usable > 1000 || n.Step <= 0) {
+		t.Errorf("system %s: an NVSwitch that computes has all its figures, another none: %+v", s.Name, n)
 	}
 	for what, n := range map[string]int64{"nvlink": s.NVLink.Usable, "pcie": s.PCIe.Usable} {
 		if n <= 0 || n > 1000 {

@@ -24,6 +24,16 @@ type NVLink struct {
 	Usable int64        // ‰ of Wire that a copy engine moves
 	Steps  PerProtocol  // latency from a sender's last store to the receiver's reaction
 	Credit shaping.Duration
+	NVLS   NVLS
+}
+
+// NVLS is what an NVSwitch computes. The zero value is one that only switches.
+type NVLS struct {
+	// Rate is how many bytes of result the reduction engines of the domain turn
+	// out a second, and its multicast engines take in.
+	Rate   shaping.Rate
+	Usable int64            // ‰ of what a step of Simple reaches on a link that multimem accesses reach
+	Step   shaping.Duration // from a sender's last store through the switch to a receiver's reaction
 }
 
 // SM is the streaming multiprocessor that runs one channel's thread blocks.
@@ -64,6 +74,11 @@ var systems = []System{{
 		Usable: 881,                                          // 396.4 of 450: H200 pair copy, nvbandwidth [hw]
 		Steps:  PerProtocol{Simple: 3400 * ns, LL: 600 * ns}, // ring per-hop latency [nccl]
 		Credit: 600 * ns,                                     // one flag over NVLink, as LL's hop [nccl]
+		NVLS: NVLS{
+			Rate:   450 * shaping.GBps, // keeps up with what every GPU puts in; no figure published [assumed]
+			Usable: 820,                // gives the 480 GB/s of bus bandwidth that 8 × H200 have at 8 GiB; NCCL reckons with 850 [cal]
+			Step:   10 * us,            // two of them and a kernel are NVLS's 25 µs [nccl]
+		},
 	},
 	SM: SM{
 		Rate:     40 * shaping.GBps, // 38.7–41.4 GB/s a channel, Hopper tree cap [nccl]

@@ -11,7 +11,7 @@ import (
 )
 
 // PortID numbers the ports of a cluster: those of node 0, node 1 …, then the
-// shared ones, then the SMs.
+// shared ones, then the SMs, then the engines of switches.
 type PortID = int32
 
 // Shared owns the ports that belong to no node: the fabric participant does.
@@ -93,14 +93,19 @@ func New(c emu.Cluster) (*Fabric, error) {
 // send another, data (a post, then the way to the next port that the sender
 // does not own) and credits (a post, then the whole way) alike.
 func (f *Fabric) leastAnswer() shaping.Duration {
+	if f.Contended() {
+		return f.post() + f.link.NIC + f.link.Switch
+	}
+	return f.post() + 2*f.link.NIC + f.link.Switch
+}
+
+// post returns the least that a post takes on any node.
+func (f *Fabric) post() shaping.Duration {
 	post := f.nodes[0].system.Proxy.Post
 	for i := range f.nodes {
 		post = min(post, f.nodes[i].system.Proxy.Post)
 	}
-	if f.Contended() {
-		return post + f.link.NIC + f.link.Switch
-	}
-	return post + 2*f.link.NIC + f.link.Switch
+	return post
 }
 
 func (f *Fabric) addNodes() error {
@@ -277,10 +282,13 @@ func (f *Fabric) SM(gpu, channel int) PortID {
 	return f.smBase + PortID(gpu*maxSMs+channel%maxSMs)
 }
 
-// PortName returns the name of any port, SMs included.
+// PortName returns the name of any port, SMs and engines of switches included.
 func (f *Fabric) PortName(id PortID) string {
 	if id < f.smBase {
 		return f.ports[id].Name
+	}
+	if id >= f.switchBase() {
+		return f.switchName(id - f.switchBase())
 	}
 	gpu, sm := int(id-f.smBase)/maxSMs, int(id-f.smBase)%maxSMs
 	return fmt.Sprintf("node%d/gpu%d/sm%d", f.NodeOf(gpu), f.Local(gpu), sm)

@@ -14,6 +14,15 @@ type Path struct {
 	// Inject is how many ports are booked at injection: those up to and
 	// including the source device's egress.
 	Inject int
+	// Lead is the latency from the source to the first port, where nothing is
+	// booked at injection: a switch has no egress but the next port itself.
+	Lead shaping.Duration
+	// InSwitch: the path ends in a switch of the fabric, whose block is hosted
+	// with node Node.
+	InSwitch bool
+	Node     int
+	// Usable is how many ‰ of the ports' rate the traffic reaches; 0: all.
+	Usable int64
 }
 
 // Route is how the messages of one connection travel.
@@ -21,8 +30,11 @@ type Route struct {
 	// Remote: the ends are on different nodes. Then Local leads to the buffer
 	// the NIC reads from, and Wire from there to the receiver's memory.
 	Remote bool
-	Local  Path
-	Wire   Path
+	// FromSwitch: the sender is a switch of the fabric, with neither buffer nor
+	// proxy: what it sends goes on the wire at once.
+	FromSwitch bool
+	Local      Path
+	Wire       Path
 	// SendProxy and RecvProxy are the GPUs whose proxies post; Post is what a
 	// post takes at either end. The receiving proxy has no part in LL.
 	SendProxy, RecvProxy int
@@ -32,10 +44,13 @@ type Route struct {
 	Receive shaping.Duration
 	// Credit is how long the news of a freed slot travels.
 	Credit shaping.Duration
-	// SM is the receiving SM's rate, in bytes of data a second.
+	// SM is the rate of the SM, or switch, at the receiving end, in bytes of data
+	// a second.
 	SM shaping.Rate
-	// Answer is the least latency of anything any node may send another.
-	Answer shaping.Duration
+	// Answer is the least latency of anything the receiving end may send because
+	// of a message, Refill that of anything the sending end may because of a
+	// credit.
+	Answer, Refill shaping.Duration
 }
 
 // leafNodes returns how many nodes a leaf serves: half a switch's ports.
@@ -44,7 +59,7 @@ func (f *Fabric) leafNodes() int { return f.link.Radix / 2 }
 // Route returns the way from one GPU to another for a channel.
 func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
-	r := Route{SendProxy: src, RecvProxy: dst, SM: b.system.SM.Rate, Answer: f.answer}
+	r := Route{SendProxy: src, RecvProxy: dst, SM: b.system.SM.Rate, Answer: f.answer, Refill: f.answer}
 	if a == b {
 		r.Local = a.nvlink(src, dst, a.system.NVLink.Steps.Of(p))
 		r.Credit = a.system.NVLink.Credit
@@ -131,7 +146,7 @@ func (r *Route) Reaction(s shaping.Time, wire shaping.Bytes, p collective.Protoc
 // CreditReaction is Reaction for a credit: the freed slot may at once be
 // filled and posted.
 func (r *Route) CreditReaction(s shaping.Time) shaping.Time {
-	return s.Add(r.Answer)
+	return s.Add(r.Refill)
 }
 
 // LeastHop returns the least latency behind a shared port.

@@ -6,7 +6,7 @@ import "github.com/railyard/railyard/collective"
 // GPU comm[i]: nodes in the order of their lowest rank, rails by the GPU that
 // owns each NIC, or the rank in its place when that GPU takes no part.
 func (f *Fabric) Shape(comm []int) collective.Shape {
-	var s collective.Shape
+	s := collective.Shape{NVLS: true, SHARP: f.link.SHARP > 0}
 	at := map[int]int{} // node → position in s.Nodes
 	for rank, gpu := range comm {
 		n := f.NodeOf(gpu)
@@ -21,6 +21,7 @@ func (f *Fabric) Shape(comm []int) collective.Shape {
 	for i := range s.Nodes {
 		g := &s.Nodes[i]
 		n := &f.nodes[f.NodeOf(comm[g.Ranks[0]])]
+		s.NVLS = s.NVLS && n.system.NVLink.NVLS.Rate > 0
 		for rail := range n.nics {
 			g.Heads = append(g.Heads, head(comm, g.Ranks, n.owner(rail), rail))
 		}

@@ -46,5 +46,8 @@ func (k *Kernel) enters(c *conn, at int32) bool {
 		return false
 	}
 	p := &k.remotes[c.remote].route.Wire
+	if p.InSwitch {
+		return int(at) == len(p.Ports)
+	}
 	return at >= int32(p.Inject) && int(at) < len(p.Ports) && k.Owns(p.Ports[at])
 }

@@ -34,8 +34,11 @@ func (k *Kernel) Out() shaping.Time {
 
 // dataBound returns the least stamp of the next frame on a connection: the
 // slice that waits longest for the NIC, or else the block's next one, which
-// has yet to pass the SM.
+// has yet to pass the SM. A switch needs no post.
 func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time {
+	if r.route.FromSwitch {
+		return k.castBound(ci, r, next)
+	}
 	// What the proxy has not posted yet, it posts one after the other.
 	post := max(next, k.proxies[r.route.SendProxy])
 	if r.staged.len() > 0 {
@@ -54,6 +57,17 @@ func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time 
 	whole := max(next, b.until).Add(k.pass(b, data) + r.hop)
 	posted := max(post, whole).Add(r.route.Post)
 	return k.flight(r, max(posted, r.nicBusy), k.runs[b.run].onWire(data))
+}
+
+// castBound is dataBound for what a switch of the fabric sends.
+func (k *Kernel) castBound(ci int32, r *remote, next shaping.Time) shaping.Time {
+	bi := k.conns[ci].sender
+	b := &k.blocks[bi]
+	data, ok := k.upcoming(bi, ci, true)
+	if !ok {
+		return shaping.Never
+	}
+	return max(next, b.until).Add(k.pass(b, data) + r.route.Wire.Lead)
 }
 
 // pass returns what a block's SM needs for a slice.

@@ -22,7 +22,7 @@ type conn struct {
 	// a credit is an event.
 	freed  ring
 	remote int32            // position in Kernel.remotes; none inside a node
-	local  *fabric.Path     // to the peer, or to the buffer that the NIC reads
+	local  *fabric.Path     // to the peer, or to the buffer that the NIC reads; nil from a switch of the fabric
 	credit shaping.Duration // how long the news of a freed slot travels
 
 	id       uint32
@@ -101,6 +101,14 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 	r := &k.runs[c.run]
 	c.slots -= r.unit
 	wire := r.onWire(data)
+	if c.local == nil {
+		k.Inject(k.frame(b, ci, transit.Wire, wire, payload), &k.remoteOf(ci).route.Wire, h, u)
+		k.drain()
+		return u
+	}
+	if share := shaping.Bytes(c.local.Usable); share > 0 {
+		wire = (wire*1000 + share - 1) / share
+	}
 	end := u
 	if len(c.local.Ports) == 0 {
 		k.Push(transit.Key{At: u, Ord: transit.Order(transit.Complete, b.id, b.count())}, ci)

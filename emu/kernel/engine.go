@@ -1,9 +1,12 @@
 package kernel
 
-import "github.com/railyard/railyard/shaping"
+import (
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/shaping"
+)
 
-// engine is the copy engine of a (GPU, channel): the blocks of all runs on it
-// share what one SM moves. It is a port whose transfers all begin now or when
+// engine is the copy engine of a (GPU, channel), or an engine of a switch: the
+// blocks of all runs on it share what one SM moves, or a switch turns out. It is a port whose transfers all begin now or when
 // the one before has ended, so the instant at which it is free says what a
 // calendar would, in half a cache line.
 type engine struct {
@@ -28,15 +31,15 @@ func (e *engine) need(b shaping.Bytes) shaping.Duration {
 	return e.lastD
 }
 
-// engine returns the position of a (GPU, channel)'s engine. Engines outlive
-// batches, as ports do.
-func (k *Kernel) engine(gpu, channel int) int32 {
-	id := k.fabric.SM(gpu, channel)
+// engine returns the position of the engine that carries out a block. Engines
+// outlive batches, as ports do.
+func (k *Kernel) engine(e fabric.End, channel int) int32 {
+	id, rate := k.fabric.Engine(e, channel)
 	if i, ok := k.engineOf[id]; ok {
 		return i
 	}
 	i := int32(len(k.engines))
-	k.engines = append(k.engines, engine{rate: k.fabric.System(k.fabric.NodeOf(gpu)).SM.Rate})
+	k.engines, k.engineIDs = append(k.engines, engine{rate: rate}), append(k.engineIDs, id)
 	k.engineOf[id] = i
 	return i
 }

@@ -42,10 +42,12 @@ type Kernel struct {
 	byID    map[uint32]int32 // connection id → position in conns
 	far     []int32          // connections that cross to another participant
 
-	proxies  []shaping.Time // GPU → instant at which its proxy is free
-	engines  []engine
-	engineOf map[fabric.PortID]int32
-	routes   map[routeKey]*fabric.Route
+	proxies   []shaping.Time // GPU → instant at which its proxy is free
+	engines   []engine
+	engineIDs []fabric.PortID // of the engines
+	engineOf  map[fabric.PortID]int32
+	routes    map[routeKey]*fabric.Route
+	sharp     bool // some run of the batch has blocks in the fabric's switches
 
 	spent   [numStates]shaping.Duration // by the blocks of the batch
 	effects Effects

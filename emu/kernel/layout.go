@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
@@ -18,6 +19,7 @@ type run struct {
 	wired      *wiring.Wiring
 	geometry   collective.Geometry
 	elem       int64
+	depth      int // of the switch trees that join the communicator's nodes
 	protocol   collective.Protocol
 	firstBlock int32
 	firstConn  int32
@@ -34,8 +36,10 @@ type run struct {
 
 // routeKey is what a route depends on.
 type routeKey struct {
-	from, to, channel int
-	protocol          collective.Protocol
+	from, to       fabric.End
+	channel, depth int
+	protocol       collective.Protocol
+	sharp          bool
 }
 
 // Begin lays out a batch and schedules its first iterations. Nothing of an
@@ -51,6 +55,7 @@ func (k *Kernel) Begin(b emu.Batch, w []*wiring.Wiring) {
 	k.byID = map[uint32]int32{}
 	k.spent = [numStates]shaping.Duration{}
 	k.mark()
+	k.sharp = slices.ContainsFunc(w, func(w *wiring.Wiring) bool { return w.Plan.SHARP })
 	for i := range b.Runs {
 		k.addRun(int32(i), &b.Runs[i], w[i])
 	}
@@ -71,6 +76,9 @@ func Lay(f *fabric.Fabric, b emu.Batch, hosted func(node int) bool) ([]*wiring.W
 			return nil, err
 		}
 		w, err := wiring.Lay(p, base, func(rank int) bool { return hosted(f.NodeOf(r.Comm[rank])) })
+		if err == nil {
+			err = reachable(f, r, w)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("plan %s: %w", p.Algorithm, err)
 		}
@@ -78,6 +86,19 @@ func Lay(f *fabric.Fabric, b emu.Batch, hosted func(node int) bool) ([]*wiring.W
 		base += wiring.IDs(p)
 	}
 	return ws, nil
+}
+
+// reachable reports a block in a switch that is not there, or that its peer is
+// not joined to.
+func reachable(f *fabric.Fabric, r *emu.Run, w *wiring.Wiring) error {
+	for i := range w.Conns {
+		c := &w.Conns[i]
+		from, to := fabric.End{GPU: r.Comm[c.From], Unit: c.Out}, fabric.End{GPU: r.Comm[c.To], Unit: c.In}
+		if err := f.Joined(from, to); err != nil {
+			return fmt.Errorf("rank %d sends to rank %d on channel %d: %w", c.From, c.To, c.Channel, err)
+		}
+	}
+	return nil
 }
 
 func (k *Kernel) addRun(i int32, r *emu.Run, w *wiring.Wiring) {
@@ -105,13 +126,16 @@ func (k *Kernel) newRun(r *emu.Run, w *wiring.Wiring) run {
 		unit: int32(g.SlotsPerSlice), fifo: int32(w.Plan.Slots / g.SlotsPerSlice)}
 	even, least := g.Even()
 	n.even, n.least = even, shaping.Bytes(least*elem)
+	if w.Plan.SHARP {
+		n.depth = k.fabric.Depth(r.Comm)
+	}
 	return n
 }
 
 func (k *Kernel) addBlock(i, j int32, r *emu.Run, wb *wiring.Block) {
 	first := k.runs[i].firstConn
 	b := block{id: uint32(wb.ID), run: i, wired: j, rank: int32(len(k.ranks) - 1),
-		channel: int32(wb.Channel), steps: wb.Steps, dep: none, engine: k.engine(r.Comm[wb.Rank], wb.Channel),
+		channel: int32(wb.Channel), steps: wb.Steps, dep: none, engine: k.engine(fabric.End{GPU: r.Comm[wb.Rank], Unit: wb.Unit}, wb.Channel),
 		recvs: int32(len(k.recvs))}
 	for n, c := range wb.Sends {
 		if n == 0 {
@@ -131,9 +155,9 @@ func (k *Kernel) addBlock(i, j int32, r *emu.Run, wb *wiring.Block) {
 
 func (k *Kernel) addConn(i int32, r *emu.Run, wc *wiring.Conn) {
 	run := &k.runs[i]
-	from, to := r.Comm[wc.From], r.Comm[wc.To]
-	route := k.route(from, to, wc.Channel, run.protocol)
-	c := conn{id: uint32(wc.ID), run: i, sender: none, receiver: none, from: int32(from), to: int32(to),
+	from, to := fabric.End{GPU: r.Comm[wc.From], Unit: wc.Out}, fabric.End{GPU: r.Comm[wc.To], Unit: wc.In}
+	route := k.route(routeKey{from, to, wc.Channel, run.depth, run.protocol, k.sharp})
+	c := conn{id: uint32(wc.ID), run: i, sender: none, receiver: none, from: int32(from.GPU), to: int32(to.GPU),
 		local: &route.Local, credit: route.Credit, slots: int32(run.plan.Slots), remote: none}
 	if wc.Sender != wiring.None {
 		c.sender = run.firstBlock + int32(wc.Sender)
@@ -141,10 +165,14 @@ func (k *Kernel) addConn(i int32, r *emu.Run, wc *wiring.Conn) {
 	if wc.Receiver != wiring.None {
 		c.receiver = run.firstBlock + int32(wc.Receiver)
 	}
+	if route.FromSwitch {
+		c.local = nil
+	}
 	at := int32(len(k.conns))
 	k.byID[c.id] = at
 	if route.Remote {
-		c.remote = k.addRemote(at, route, &c)
+		_, rate := k.fabric.Engine(from, wc.Channel)
+		c.remote = k.addRemote(at, route, &c, rate)
 	} else {
 		c.freed.at = int32(len(k.freed))
 		k.freed = append(k.freed, make([]shaping.Time, run.fifo)...)
@@ -152,12 +180,12 @@ func (k *Kernel) addConn(i int32, r *emu.Run, wc *wiring.Conn) {
 	k.conns = append(k.conns, c)
 }
 
-// addRemote adds what connection ci needs to cross between nodes.
-func (k *Kernel) addRemote(ci int32, route *fabric.Route, c *conn) int32 {
+// addRemote adds what connection ci needs to cross between nodes. Its sender's
+// engine has the given rate.
+func (k *Kernel) addRemote(ci int32, route *fabric.Route, c *conn, rate shaping.Rate) int32 {
 	run := &k.runs[c.run]
-	sm := k.fabric.System(k.fabric.NodeOf(int(c.from))).SM.Rate
 	r := remote{route: route, fromHere: k.hostOf(c.from) == k.me,
-		refill: sm.Time(catalog.EngineBytes(run.protocol, run.least))}
+		refill: rate.Time(catalog.EngineBytes(run.protocol, run.least))}
 	for _, l := range route.Local.Latency {
 		r.hop += l
 	}
@@ -178,16 +206,21 @@ func (k *Kernel) leaves(p *fabric.Path) bool {
 	return false
 }
 
-// route returns the way from one GPU to another. Connections share it: each
+// route returns the way from one end to another. Connections share it: each
 // with one of its own, a thousand ranks' would not fit a cache.
-func (k *Kernel) route(from, to, channel int, p collective.Protocol) *fabric.Route {
-	if k.fabric.NodeOf(from) == k.fabric.NodeOf(to) {
-		channel = 0 // inside a node the way is the same on all
+func (k *Kernel) route(key routeKey) *fabric.Route {
+	if key.from.Unit != collective.SHARP && key.to.Unit != collective.SHARP {
+		key.depth = 0
+		if k.fabric.NodeOf(key.from.GPU) == k.fabric.NodeOf(key.to.GPU) {
+			key.channel = 0 // inside a node the way is the same on all
+		}
 	}
-	key := routeKey{from, to, channel, p}
 	r, ok := k.routes[key]
 	if !ok {
-		made := k.fabric.Route(from, to, channel, p)
+		made := k.fabric.Between(key.from, key.to, key.channel, key.depth, key.protocol)
+		if key.sharp {
+			k.fabric.Hasten(&made)
+		}
 		r = &made
 		k.routes[key] = r
 	}

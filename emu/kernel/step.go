@@ -105,7 +105,7 @@ func (k *Kernel) log(b *block, s *collective.Step, start shaping.Time, data shap
 	rank := k.ranks[b.rank].rank
 	k.Log(emu.Record{Start: start, Duration: b.until.Sub(start), Run: b.run, Rank: rank,
 		Channel: b.channel, Block: r.blockIndex(b), Step: b.step, Kind: emu.RecordKind(s.Kind),
-		Peer: peer, Port: k.fabric.SM(r.Comm[rank], int(b.channel)), Bytes: data})
+		Peer: peer, Port: k.engineIDs[b.engine], Bytes: data})
 }
 
 // blockIndex returns the block's position among the blocks of its rank.

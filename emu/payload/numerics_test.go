@@ -196,33 +196,22 @@ func orders(values []float32) (all [][]float32) {
 }
 
 // inSwitch is an all-reduce in a switch: every rank sends to a block of the
-// switch, which reduces all and multicasts the result. It is at rank 0, and to
-// tell its connections from that rank's own, rank 0 has the result from rank 1.
+// switch, which stands at rank 0, reduces all and sends the result to all.
 func inSwitch(n int) *collective.Plan {
-	p := collective.Plan{Op: collective.AllReduce, Ranks: n, Channels: 2, Blocks: 3, Chunks: 1}
-	send := collective.Step{Kind: collective.Send, Src: ref(in, 0), Send: 1}
-	recv := collective.Step{Kind: collective.Recv, Dst: ref(out, 0), Recv: 1}
-	others := collective.FirstPeers(n - 1)
+	p := collective.Plan{Op: collective.AllReduce, Ranks: n, Channels: 1, Blocks: 2, Chunks: 1}
+	toSwitch := []collective.Unit{collective.NVSwitch}
+	own := collective.Block{SendTo: []int{0}, RecvFrom: []int{0}, ToUnits: toSwitch, FromUnits: toSwitch, Steps: []collective.Step{
+		{Kind: collective.Send, Src: ref(in, 0), Send: 1},
+		{Kind: collective.Recv, Dst: ref(out, 0), Recv: 1},
+	}}
 	return collective.NewPlan(p, func(rank int) []collective.Block {
-		switch rank {
-		case 0:
-			return []collective.Block{
-				{SendTo: []int{0}, Steps: []collective.Step{send}},
-				{Unit: collective.NVSwitch, SendTo: upTo(1, n), RecvFrom: upTo(0, n), Steps: []collective.Step{
-					{Kind: collective.Forward, Src: ref(in, 0), Recv: collective.FirstPeers(n), Send: others},
-				}},
-				{Channel: 1, RecvFrom: []int{1}, Steps: []collective.Step{recv}},
-			}
-		case 1:
-			return []collective.Block{
-				{SendTo: []int{0}, RecvFrom: []int{0}, Steps: []collective.Step{send, recv}},
-				{Channel: 1, SendTo: []int{0}, Steps: []collective.Step{
-					{Kind: collective.Send, Src: ref(out, 0), Send: 1, Deps: []collective.Dep{{Block: 0, Step: 1}}},
-				}},
-			}
-		default:
-			return []collective.Block{{SendTo: []int{0}, RecvFrom: []int{0}, Steps: []collective.Step{send, recv}}}
+		if rank > 0 {
+			return []collective.Block{own}
 		}
+		all := collective.FirstPeers(n)
+		return []collective.Block{own, {Unit: collective.NVSwitch, SendTo: upTo(0, n), RecvFrom: upTo(0, n), Steps: []collective.Step{
+			{Kind: collective.Forward, Src: ref(in, 0), Recv: all, Send: all},
+		}}}
 	})
 }
 

@@ -38,8 +38,8 @@ type StuckError struct{ Blocks []kernel.Stuck }
 // Error names the first block that waits and how many more there are.
 func (e *StuckError) Error() string {
 	b := e.Blocks[0]
-	return fmt.Sprintf("deadlock: rank %d channel %d block %d step %d waits for a %s of rank %d, and %d more blocks wait",
-		b.Rank, b.Channel, b.Block, b.Step, b.Waits, b.Peer, len(e.Blocks)-1)
+	return fmt.Sprintf("deadlock: %s channel %d block %d step %d waits for a %s of %s, and %d more blocks wait",
+		b.Who(), b.Channel, b.Block, b.Step, b.Waits, b.Whom(), len(e.Blocks)-1)
 }
 
 // budget is how many events pass between two looks at the effects.

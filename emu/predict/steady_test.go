@@ -38,9 +38,14 @@ func TestSteadyState(t *testing.T) {
 		d.ScanArgs(t, "gpus", &gpus)
 		var listed strings.Builder
 		n := 0
+		f := servers(t, nodes, gpus)
+		shape := f.Shape(f.All())
 		for _, a := range collective.Algorithms() {
 			for _, op := range a.Ops {
 				for _, p := range []collective.Protocol{collective.LL, collective.Simple} {
+					if a.Check(collective.Use{Op: op, Protocol: p}, shape) != nil {
+						continue
+					}
 					n += steadyRow(t, &listed, nodes, gpus, sweepSpec(a.Name, op, p))
 				}
 			}

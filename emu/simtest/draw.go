@@ -75,28 +75,30 @@ func drawCluster(rng *rand.Rand) emu.Cluster {
 func drawBatch(rng *rand.Rand, f *fabric.Fabric) emu.Batch {
 	gpus := f.All()
 	comms := [][]int{gpus}
-	switch rng.IntN(3) {
+	switch rng.IntN(4) {
 	case 0:
 		comms = [][]int{subset(rng, gpus), subset(rng, gpus)} // may share GPUs
 	case 1:
 		comms = split(rng, gpus)
+	case 2:
+		first, n := f.GPURange(rng.IntN(f.Nodes())) // one node, beside all
+		comms = append(comms, gpus[first:first+n])
 	}
 	var b emu.Batch
 	for _, comm := range comms {
-		b.Runs = append(b.Runs, drawRun(rng, comm, f.Shape(comm)))
+		b.Runs = append(b.Runs, drawRun(rng, f.Shape(comm), comm))
 	}
 	return b
 }
 
-func drawRun(rng *rand.Rand, comm []int, s collective.Shape) emu.Run {
-	types := []collective.DType{collective.Float32, collective.Float64, collective.Int32, collective.Int64}
-	ops := []collective.RedOp{collective.Sum, collective.Prod, collective.Min, collective.Max}
-	r := emu.Run{Comm: comm, DType: types[rng.IntN(4)], RedOp: ops[rng.IntN(4)], Seed: rng.Uint64(),
+func drawRun(rng *rand.Rand, s collective.Shape, comm []int) emu.Run {
+	r := emu.Run{Comm: comm, Seed: rng.Uint64(),
 		InPlace: rng.IntN(2) == 0, Iterations: 1 + rng.IntN(3), Sync: rng.IntN(4) == 0,
 		Launch: shaping.Duration(rng.IntN(40)) * shaping.Microsecond,
 		Offset: shaping.Time(rng.IntN(20)) * shaping.Time(shaping.Microsecond)}
-	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Root: rng.IntN(len(comm))}
-	drawAlgorithm(rng, &r, s)
+	drawUse(rng, &r, s)
+	r.InPlace = r.InPlace && r.Op.InPlace()
+	r.Options.Channels, r.Options.Root = 1+rng.IntN(12), rng.IntN(len(comm))
 	r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
 	if _, err := r.Build(s); err != nil { // so many slices are not for every algorithm
 		r.Options.Slices = 0
@@ -105,14 +107,23 @@ func drawRun(rng *rand.Rand, comm []int, s collective.Shape) emu.Run {
 	return r
 }
 
-// drawAlgorithm draws until the algorithm is legal as it would be used.
-func drawAlgorithm(rng *rand.Rand, r *emu.Run, s collective.Shape) {
-	all := collective.Algorithms()
+// drawUse draws an algorithm that the shape allows, and then what it is to do:
+// algorithms that do little would otherwise be drawn too seldom.
+func drawUse(rng *rand.Rand, r *emu.Run, s collective.Shape) {
+	types := []collective.DType{collective.Float32, collective.Float64, collective.Int32, collective.Int64}
+	ops := []collective.RedOp{collective.Sum, collective.Prod, collective.Min, collective.Max}
+	var fit []collective.Algorithm
+	for _, a := range collective.Algorithms() {
+		if a.Check(collective.Use{Op: a.Ops[0]}, s) == nil {
+			fit = append(fit, a)
+		}
+	}
+	a := fit[rng.IntN(len(fit))]
 	for {
-		a := all[rng.IntN(len(all))]
-		r.Algorithm, r.Op = a.Name, a.Ops[rng.IntN(len(a.Ops))]
-		r.Options.Protocol = collective.Protocol(rng.IntN(2))
-		if a.Check(collective.Use{Op: r.Op, DType: r.DType, RedOp: r.RedOp, Protocol: r.Options.Protocol}, s) == nil {
+		u := collective.Use{Op: a.Ops[rng.IntN(len(a.Ops))], DType: types[rng.IntN(4)], RedOp: ops[rng.IntN(4)],
+			Protocol: collective.Protocol(rng.IntN(2))}
+		if a.Check(u, s) == nil {
+			r.Algorithm, r.Op, r.DType, r.RedOp, r.Options.Protocol = a.Name, u.Op, u.DType, u.RedOp, u.Protocol
 			return
 		}
 	}

@@ -173,8 +173,12 @@ func TestPayloadIsNeverAboveTheCount(t *testing.T) {
 		list := collective.Algorithms()
 		a := list[rng.IntN(len(list))]
 		op := a.Ops[rng.IntN(len(a.Ops))]
-		plan, err := collective.Build(a.Name, op, collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8)),
-			collective.Options{Channels: 1 + rng.IntN(16), Protocol: collective.Protocol(rng.IntN(2))})
+		s, o := collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8)), collective.Options{Channels: 1 + rng.IntN(16), Protocol: collective.Protocol(rng.IntN(2))}
+		s.NVLS, s.SHARP = true, true
+		if a.Check(collective.Use{Op: op, Protocol: o.Protocol}, s) != nil {
+			continue
+		}
+		plan, err := collective.Build(a.Name, op, s, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,6 +30,7 @@ type Transit struct {
 	Queue
 	fabric *fabric.Fabric
 	owner  []int32 // port → participant
+	hosts  []int   // node → participant
 	me     int32
 	ports  []port
 	span   shaping.Duration // of their calendars
@@ -63,7 +64,7 @@ const MaxFrame = 8 * shaping.MiB
 
 // New returns the transit of participant me over the ports it owns.
 func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
-	t := &Transit{fabric: f, me: int32(me), Record: record, span: span(f),
+	t := &Transit{fabric: f, me: int32(me), Record: record, span: span(f), hosts: o.Node,
 		owner: make([]int32, f.Ports()), ports: make([]port, f.Ports())}
 	for i := range t.owner {
 		p := f.Port(fabric.PortID(i))
@@ -80,7 +81,7 @@ func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
 }
 
 // span returns the longest that the head of a frame may lie behind its tail: what
-// the slowest port, or SM, needs for the largest. More than that no calendar has
+// the slowest port, SM or switch needs for the largest. More than that no calendar has
 // to remember, and a shorter memory is one that fits a cache.
 func span(f *fabric.Fabric) shaping.Duration {
 	slowest := f.Port(0).Rate
@@ -89,6 +90,9 @@ func span(f *fabric.Fabric) shaping.Duration {
 	}
 	for i := range f.Nodes() {
 		slowest = min(slowest, f.System(i).SM.Rate)
+	}
+	if r := f.SwitchRate(); r > 0 {
+		slowest = min(slowest, r)
 	}
 	return slowest.Time(MaxFrame)
 }
@@ -122,11 +126,13 @@ func (t *Transit) admit() int32 {
 // Inject books frame f, whose bytes become available at the source from head h
 // to tail u, on the ports up to the source's egress, and sends it on its way.
 // It returns the end of the egress booking: a connection may inject again then.
+// A switch has no egress of its own: nothing is booked, the latency goes by.
 func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.Time {
-	if path.Inject < 1 {
+	if path.Inject < 1 && path.Lead == 0 {
 		panic("transit: a path without an egress")
 	}
 	end := u
+	h, u = h.Add(path.Lead), u.Add(path.Lead)
 	for at, id := range path.Ports[:path.Inject] {
 		p := &t.ports[id]
 		k := p.Book(t.Now(), h, u, f.Bytes)
@@ -148,12 +154,16 @@ func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.
 // participant that owns it.
 func (t *Transit) forward(i int32) {
 	f := &t.frames[i]
+	to := t.me
 	if int(f.at) < len(f.path.Ports) {
-		if to := t.owner[f.path.Ports[f.at]]; to != t.me {
-			t.Left = append(t.Left, Emission{int(to), f.Local, f.header()})
-			t.Release(i)
-			return
-		}
+		to = t.owner[f.path.Ports[f.at]]
+	} else if f.path.InSwitch {
+		to = int32(t.hosts[f.path.Node])
+	}
+	if to != t.me {
+		t.Left = append(t.Left, Emission{int(to), f.Local, f.header()})
+		t.Release(i)
+		return
 	}
 	t.Push(Key{f.Tail, Order(Arrive, f.Source, f.Seq), f.Hop}, i)
 }

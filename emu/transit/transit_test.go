@@ -253,3 +253,32 @@ func TestTransitDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations for 100 frames over a contended port", n)
 	}
 }
+
+// A switch has no egress: what it sends books nothing at the source and reaches
+// the first port a latency later. What goes to a switch ends there, with whoever
+// hosts it, when no port is left on its way.
+func TestFramesOfSwitches(t *testing.T) {
+	f, part := pair(t)
+	from, to := part[0], part[1]
+	in := f.Route(0, 1, 0, 0).Wire.Ports[3] // ingress of node 1's NIC
+
+	down := fabric.Path{Ports: []fabric.PortID{in}, Latency: []shaping.Duration{0}, Lead: 7000}
+	if end := from.Inject(transit.Frame{Source: 1, Bytes: 4096}, &down, 100, 200); end != 200 {
+		t.Errorf("the source is busy until %d ps, want 200: it books nothing", int64(end))
+	}
+	if len(from.Left) != 1 || from.Left[0].To != 1 || from.Left[0].At != 0 || from.Left[0].Head != 7100 || from.Left[0].Tail != 7200 {
+		t.Fatalf("handed on: %+v", from.Left)
+	}
+	from.Left = nil
+
+	up := fabric.Path{Ports: f.Route(0, 1, 0, 0).Wire.Ports[:3], Latency: []shaping.Duration{0, 0, 5000}, Inject: 3, InSwitch: true, Node: 1}
+	end := from.Inject(transit.Frame{Source: 1, Seq: 1, Bytes: 4096}, &up, 300, 300)
+	if len(from.Left) != 1 || from.Left[0].To != 1 || from.Left[0].At != 3 || from.Left[0].Tail != end.Add(5000) {
+		t.Fatalf("booked up to %d ps, handed on: %+v", int64(end), from.Left)
+	}
+	to.Accept(from.Left[0].Header, &up, 0)
+	k, i := to.Pop()
+	if k.At != end.Add(5000) || !to.Step(k.Kind(), i) {
+		t.Errorf("the frame has not arrived at %d ps", int64(k.At))
+	}
+}

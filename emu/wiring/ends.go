@@ -1,7 +1,13 @@
 package wiring
 
-// lane is what connects two ranks on a channel: at most one connection.
-type lane struct{ from, to, channel int }
+import "github.com/railyard/railyard/collective"
+
+// lane is what a connection is known by before it has an id: there is at most
+// one between two units of two ranks on a channel.
+type lane struct {
+	from, to, channel int
+	out, in           collective.Unit
+}
 
 // ends are the ends of connections that a hosted rank may look for at its peers.
 // Each peer is asked for its blocks once, and only what concerns hosted ranks is
@@ -24,7 +30,7 @@ func (w *Wiring) ends() ends {
 	for i := range w.Conns {
 		c := &w.Conns[i]
 		if _, hosted := w.byRank[c.To]; hosted {
-			e.sent(lane{c.From, c.To, c.Channel}, c.ID)
+			e.sent(lane{c.From, c.To, c.Channel, c.Out, c.In}, c.ID)
 		}
 	}
 	for _, peer := range w.elsewhere() {
@@ -33,12 +39,12 @@ func (w *Wiring) ends() ends {
 			b := &blocks[i]
 			for k, to := range b.SendTo {
 				if _, hosted := w.byRank[to]; hosted {
-					e.sent(lane{peer, to, b.Channel}, id(w.Plan, w.base, peer, i).Conn(k))
+					e.sent(lane{peer, to, b.Channel, b.Unit, b.To(k)}, id(w.Plan, w.base, peer, i).Conn(k))
 				}
 			}
-			for _, from := range b.RecvFrom {
+			for k, from := range b.RecvFrom {
 				if _, hosted := w.byRank[from]; hosted {
-					e.receives[lane{from, peer, b.Channel}] = true
+					e.receives[lane{from, peer, b.Channel, b.From(k), b.Unit}] = true
 				}
 			}
 		}

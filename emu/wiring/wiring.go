@@ -39,6 +39,8 @@ type Conn struct {
 	ID       ConnID
 	Channel  int
 	From, To int // ranks
+	// Out and In are the units at its two ends.
+	Out, In collective.Unit
 	// Sender and Receiver are positions in Wiring.Blocks, or None.
 	Sender, Receiver int
 }
@@ -134,15 +136,15 @@ func (w *Wiring) joinSends(i int) error {
 	b.Sends = slices.Grow(b.Sends, len(b.SendTo))
 	for k, to := range b.SendTo {
 		b.Sends = append(b.Sends, len(w.Conns))
-		w.Conns = append(w.Conns, Conn{ID: b.ID.Conn(k), Channel: b.Channel, From: b.Rank, To: to, Sender: i, Receiver: None})
+		w.Conns = append(w.Conns, Conn{ID: b.ID.Conn(k), Channel: b.Channel, From: b.Rank, To: to, Out: b.Unit, In: b.To(k), Sender: i, Receiver: None})
 	}
 	return nil
 }
 
 func (w *Wiring) joinReceives(i int, ends ends) error {
 	b := &w.Blocks[i]
-	for _, from := range b.RecvFrom {
-		at, err := w.sender(lane{from, b.Rank, b.Channel}, ends)
+	for k, from := range b.RecvFrom {
+		at, err := w.sender(lane{from, b.Rank, b.Channel, b.From(k), b.Unit}, ends)
 		if err != nil {
 			return fmt.Errorf("rank %d block %d receives from rank %d on channel %d: %w", b.Rank, b.Index, from, b.Channel, err)
 		}
@@ -170,7 +172,7 @@ func (w *Wiring) sender(l lane, ends ends) (int, error) {
 	}
 	at := len(w.Conns)
 	w.foreign[s.conn] = at
-	w.Conns = append(w.Conns, Conn{ID: s.conn, Channel: l.channel, From: l.from, To: l.to, Sender: None, Receiver: None})
+	w.Conns = append(w.Conns, Conn{ID: s.conn, Channel: l.channel, From: l.from, To: l.to, Out: l.out, In: l.in, Sender: None, Receiver: None})
 	return at, nil
 }
 
@@ -181,7 +183,7 @@ func (w *Wiring) unpaired(ends ends) error {
 		if c.Sender == None || c.Receiver != None {
 			continue
 		}
-		if !ends.receives[lane{c.From, c.To, c.Channel}] {
+		if !ends.receives[lane{c.From, c.To, c.Channel, c.Out, c.In}] {
 			return fmt.Errorf("rank %d sends to rank %d on channel %d, which no block there receives", c.From, c.To, c.Channel)
 		}
 	}

@@ -206,9 +206,15 @@ func TestIDsAreTheSameEverywhere(t *testing.T) {
 
 func drawPlan(rng *rand.Rand) (*collective.Plan, error) {
 	list := collective.Algorithms()
-	a := list[rng.IntN(len(list))]
-	s := collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8))
-	return collective.Build(a.Name, a.Ops[rng.IntN(len(a.Ops))], s, collective.Options{Channels: 1 + rng.IntN(4)})
+	for {
+		a := list[rng.IntN(len(list))]
+		op := a.Ops[rng.IntN(len(a.Ops))]
+		s := collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8))
+		s.NVLS, s.SHARP = true, true
+		if a.Check(collective.Use{Op: op}, s) == nil {
+			return collective.Build(a.Name, op, s, collective.Options{Channels: 1 + rng.IntN(4)})
+		}
+	}
 }
 
 func compare(t *testing.T, seed uint64, whole, part *wiring.Wiring, hosted []bool) {

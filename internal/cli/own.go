@@ -15,7 +15,7 @@ import (
 
 // Words that are known but belong to later versions.
 var (
-	laterAlgos  = []string{"nvls", "nvlstree", "collnet", "collnetdirect", "collnetchain", "pat"}
+	laterAlgos  = []string{"collnet", "pat"}
 	laterProtos = []string{"ll128"}
 	laterClocks = []string{"paced"}
 )

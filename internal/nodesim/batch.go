@@ -95,7 +95,7 @@ func (a *actor) finish() error {
 			WaitSlotPs: int64(s.WaitSlot), WaitDepPs: int64(s.WaitDep)}
 		for _, b := range a.kernel.Stuck() {
 			out.Stuck = append(out.Stuck, &railyardv1.StuckBlock{Run: uint32(b.Run), Rank: uint32(b.Rank), Channel: uint32(b.Channel),
-				Block: uint32(b.Block), Step: uint32(b.Step), Waits: b.Waits, Peer: uint32(b.Peer)})
+				Block: uint32(b.Block), Step: uint32(b.Step), Waits: b.Waits, Peer: uint32(b.Peer), Who: b.Who(), Whom: b.Whom()})
 		}
 	}
 	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Finished{Finished: out}})

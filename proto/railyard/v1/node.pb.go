@@ -1310,7 +1310,11 @@ type StuckBlock struct {
 	// What it waits for: "data", "slot" or "step".
 	Waits string `protobuf:"bytes,6,opt,name=waits,proto3" json:"waits,omitempty"`
 	// Rank that it waits for; its own for a step.
-	Peer          uint32 `protobuf:"varint,7,opt,name=peer,proto3" json:"peer,omitempty"`
+	Peer uint32 `protobuf:"varint,7,opt,name=peer,proto3" json:"peer,omitempty"`
+	// Who waits, and for whom, in words: "rank 3", or "rank 3's NVSwitch" where
+	// the block is in a switch.
+	Who           string `protobuf:"bytes,8,opt,name=who,proto3" json:"who,omitempty"`
+	Whom          string `protobuf:"bytes,9,opt,name=whom,proto3" json:"whom,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1392,6 +1396,20 @@ func (x *StuckBlock) GetPeer() uint32 {
 		return x.Peer
 	}
 	return 0
+}
+
+func (x *StuckBlock) GetWho() string {
+	if x != nil {
+		return x.Who
+	}
+	return ""
+}
+
+func (x *StuckBlock) GetWhom() string {
+	if x != nil {
+		return x.Whom
+	}
+	return ""
 }
 
 // PortUse is what a port carried in a batch.
@@ -1662,7 +1680,7 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\bFinished\x12*\n" +
 	"\x05ports\x18\x01 \x03(\v2\x14.railyard.v1.PortUseR\x05ports\x12*\n" +
 	"\x04time\x18\x02 \x01(\v2\x16.railyard.v1.BlockTimeR\x04time\x12-\n" +
-	"\x05stuck\x18\x03 \x03(\v2\x17.railyard.v1.StuckBlockR\x05stuck\"\xa0\x01\n" +
+	"\x05stuck\x18\x03 \x03(\v2\x17.railyard.v1.StuckBlockR\x05stuck\"\xc6\x01\n" +
 	"\n" +
 	"StuckBlock\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
@@ -1671,7 +1689,9 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\x05block\x18\x04 \x01(\rR\x05block\x12\x12\n" +
 	"\x04step\x18\x05 \x01(\rR\x04step\x12\x14\n" +
 	"\x05waits\x18\x06 \x01(\tR\x05waits\x12\x12\n" +
-	"\x04peer\x18\a \x01(\rR\x04peer\"[\n" +
+	"\x04peer\x18\a \x01(\rR\x04peer\x12\x10\n" +
+	"\x03who\x18\b \x01(\tR\x03who\x12\x12\n" +
+	"\x04whom\x18\t \x01(\tR\x04whom\"[\n" +
 	"\aPortUse\x12\x12\n" +
 	"\x04port\x18\x01 \x01(\rR\x04port\x12#\n" +
 	"\rcarried_bytes\x18\x02 \x01(\x03R\fcarriedBytes\x12\x17\n" +

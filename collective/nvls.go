@@ -1,0 +1,245 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+)
+
+// NVLS: the NVSwitch reduces what all GPUs of a node send, and multicasts what
+// one of them sends. Every rank heads 1/n of the data: it takes the sum of that
+// part from the switch, and gives it back to be multicast. For n ranks and
+// buffers of S bytes (the larger of input and output):
+//
+//	op              steps   bytes a rank sends   bytes a rank receives
+//	all_reduce      n       (n+1)/n × S          (n+1)/n × S
+//	all_gather      n            1/n × S                   S
+//	reduce_scatter  n                  S              1/n × S
+//
+// A ring's rank sends and receives 2(n−1)/n × S in an all-reduce: on 8 GPUs 1.75
+// where NVLS has 1.125, which is why its bus bandwidth may exceed the rate of the
+// wire. A head's own share passes the switch like everybody else's.
+//
+// all_reduce on n = 4, the part that rank 1 heads; every rank does the same for
+// its own part, and the three stages run one after the other slice by slice:
+//
+//	scatter              reduce, relay              gather
+//	rank 0 ─┐                                  ┌──► rank 0
+//	rank 1 ─┼─► [NVSwitch] ─► rank 1 ─► [Multicast]──► rank 1
+//	rank 2 ─┤                                  ├──► rank 2
+//	rank 3 ─┘                                  └──► rank 3
+//
+// reduce_scatter is the left half, all_gather the right one.
+//
+// B. Klenk, N. Jiang, G. Thorson, L. Dennison: An in-network architecture for
+// accelerating shared-memory multiprocessor collectives, ISCA 2020. Stages and
+// chunks as in NCCL 2.30, src/device/all_reduce.h (NVLS).
+var nvls = Algorithm{
+	Name:      "nvls",
+	Ops:       []Op{AllReduce, AllGather, ReduceScatter},
+	About:     "the NVSwitch reduces and multicasts; one node; for long messages",
+	Protocols: []Protocol{Simple},
+	When: "one node of 5 to 64 ranks whose NVSwitch computes; sum, min, max of half, bfloat16 and 32- and 64-bit integers, " +
+		"sum of float and double; all_gather takes any type",
+	Legal:     nvlsLegal,
+	Paper:     "Klenk et al., ISCA 2020",
+	Steps:     func(_ Op, s Shape) int { return s.NRanks() },
+	Wire:      nvlsWire,
+	StepsText: "n",
+	WireText:  "all_reduce (n+3) S, all_gather 2 S, reduce_scatter (n+1) S",
+	Build:     buildNVLS,
+}
+
+// nvlsChunk is the largest chunk, in bytes: NCCL_NVLS_CHUNKSIZE's default (2.30).
+const nvlsChunk = 128 << 10
+
+// nvlsRanks is how many ranks NVLS is not worth its while for: on 4 × H200 a
+// ring is chosen, on 5 NVLS.
+const nvlsRanks = 4
+
+func nvlsLegal(u Use, s Shape) error {
+	if len(s.Nodes) != 1 {
+		return fmt.Errorf("nodes %d: all ranks must be behind one NVSwitch; between nodes use nvlstree", len(s.Nodes))
+	}
+	if n := s.NRanks(); n <= nvlsRanks {
+		return fmt.Errorf("ranks %d: it takes more than %d to be worth it; use ring or tree", n, nvlsRanks)
+	}
+	return nvlsNodes(u, s)
+}
+
+// nvlsNodes reports what the nodes' NVSwitches cannot do.
+func nvlsNodes(u Use, s Shape) error {
+	if !s.NVLS {
+		return fmt.Errorf("the nodes have no NVSwitch that reduces and multicasts; use ring or tree")
+	}
+	if err := s.fewPeers(); err != nil {
+		return err
+	}
+	if !u.Op.Reduces() {
+		return nil
+	}
+	return adds("the NVSwitch", u, nvlsTypes)
+}
+
+// fewPeers reports a node whose ranks are too many for one block's peers.
+func (s Shape) fewPeers() error {
+	for i, g := range s.Nodes {
+		if n := len(g.Ranks); n > MaxPeers {
+			return fmt.Errorf("node %d has %d ranks; a switch joins at most %d here", i, n, MaxPeers)
+		}
+	}
+	return nil
+}
+
+// nvlsTypes lists what an NVSwitch of the third generation reduces, and how.
+var nvlsTypes = map[DType][]RedOp{
+	Float16: {Sum, Min, Max}, BFloat16: {Sum, Min, Max},
+	Int32: {Sum, Min, Max}, Uint32: {Sum, Min, Max}, Int64: {Sum, Min, Max}, Uint64: {Sum, Min, Max},
+	Float32: {Sum}, Float64: {Sum},
+}
+
+// adds reports why what a switch can do leaves out a use.
+func adds(who string, u Use, can map[DType][]RedOp) error {
+	ops, ok := can[u.DType]
+	if !ok {
+		var types []DType
+		for _, d := range DTypes() {
+			if can[d] != nil {
+				types = append(types, d)
+			}
+		}
+		return fmt.Errorf("type %s: %s does not reduce it; allowed are %s", u.DType, who, list(types))
+	}
+	if !slices.Contains(ops, u.RedOp) {
+		return fmt.Errorf("reduction %s of %s: %s does not do it; allowed: %s", u.RedOp, u.DType, who, list(ops))
+	}
+	return nil
+}
+
+func nvlsWire(op Op, s Shape, bytes int64) int64 {
+	switch n := int64(s.NRanks()); op {
+	case AllGather:
+		return 2 * bytes
+	case ReduceScatter:
+		return (n + 1) * bytes
+	default:
+		return (n + 3) * bytes
+	}
+}
+
+func buildNVLS(op Op, s Shape, o Options) (*Plan, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fewPeers(); err != nil {
+		return nil, err
+	}
+	if len(s.Nodes) != 1 {
+		return nil, fmt.Errorf("nodes %d: all ranks must be behind one NVSwitch", len(s.Nodes))
+	}
+	p := Plan{
+		Op: op, Algorithm: "nvls", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
+		Blocks: o.Channels * 3, Chunks: o.Channels, ChunkBytes: nvlsChunk,
+		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps,
+	}
+	if op == AllReduce {
+		p.Blocks, p.Chunks = o.Channels*5, o.Channels*p.Ranks
+	}
+	stars := make([]star, o.Channels)
+	for c := range stars {
+		stars[c] = newStar(op, s.Nodes[0].Ranks, c, o.Channels)
+	}
+	return NewPlan(p, func(rank int) []Block {
+		var blocks []Block
+		for c := range stars {
+			blocks = append(blocks, stars[c].blocks(op, rank)...)
+		}
+		return blocks
+	}), nil
+}
+
+// star is a channel of a node: its ranks around their switch. Index i of the
+// window is the part that heads[i] heads; each channel begins with another, so
+// that not all wait for the same one.
+type star struct {
+	channel          int
+	ranks, heads     []int
+	window           Window
+	toReduce, toCast []Unit
+	scatter, gather  []Step
+}
+
+func newStar(op Op, ranks []int, channel, channels int) star {
+	n := len(ranks)
+	shift := channel % n
+	t := star{channel: channel, ranks: ranks, heads: slices.Concat(ranks[shift:], ranks[:shift]),
+		toReduce: slices.Repeat([]Unit{NVSwitch}, n), toCast: slices.Repeat([]Unit{Multicast}, n)}
+	if op == AllReduce {
+		t.window = Window{First: channel * n, Stride: 1, Count: n, Shift: shift}
+	} else {
+		t.window = Window{First: channel, Stride: channels, Count: n, Shift: shift, Order: ranks}
+	}
+	for i := range n {
+		t.scatter = append(t.scatter, Step{Kind: Send, Src: Ref{Input, i}, Send: Bit(i)})
+		t.gather = append(t.gather, Step{Kind: Recv, Dst: Ref{Output, i}, Recv: Bit(i)})
+	}
+	return t
+}
+
+// blocks returns what a rank and its share of the switch do.
+func (t *star) blocks(op Op, rank int) []Block {
+	own := Ref{Input, slices.Index(t.heads, rank)}
+	scatter := t.block(t.scatter...).to(t.heads, t.toReduce)
+	gather := t.block(t.gather...).from(t.heads, t.toCast)
+	switch op {
+	case AllGather:
+		own.Index = Own
+		give := t.block(Step{Kind: Send, Src: own, Send: 1}).to([]int{rank}, multicastOnly)
+		return []Block{give, t.spread(rank, own), gather}
+	case ReduceScatter:
+		take := t.block(Step{Kind: Recv, Dst: Ref{Output, Own}, Recv: 1}).from([]int{rank}, nvswitchOnly)
+		return []Block{scatter, t.sum(rank, own), take}
+	default:
+		relay := t.block(Step{Kind: Forward, Src: own, Recv: 1, Send: 1}).
+			from([]int{rank}, nvswitchOnly).to([]int{rank}, multicastOnly)
+		return []Block{scatter, t.sum(rank, own), relay, t.spread(rank, own), gather}
+	}
+}
+
+var (
+	nvswitchOnly  = []Unit{NVSwitch}
+	multicastOnly = []Unit{Multicast}
+)
+
+func (t *star) block(steps ...Step) Block {
+	return Block{Channel: t.channel, Window: t.window, Steps: steps}
+}
+
+// sum is the switch's block that reduces the part of a head.
+func (t *star) sum(head int, part Ref) Block {
+	b := t.block(Step{Kind: Forward, Src: part, Recv: FirstPeers(len(t.ranks)), Send: 1})
+	b.Unit, b.RecvFrom, b.SendTo = NVSwitch, t.ranks, []int{head}
+	return b
+}
+
+// spread is the switch's block that multicasts what a head sends.
+func (t *star) spread(head int, part Ref) Block {
+	b := t.block(Step{Kind: Forward, Src: part, Recv: 1, Send: FirstPeers(len(t.ranks))})
+	b.Unit, b.RecvFrom, b.SendTo = Multicast, []int{head}, t.ranks
+	return b
+}
+
+// to returns the block with the peers it sends to.
+func (b Block) to(ranks []int, units []Unit) Block {
+	b.SendTo, b.ToUnits = ranks, units
+	return b
+}
+
+// from returns the block with the peers it receives from.
+func (b Block) from(ranks []int, units []Unit) Block {
+	b.RecvFrom, b.FromUnits = ranks, units
+	return b
+}

@@ -1,0 +1,146 @@
+package collective
+
+import "fmt"
+
+// NVLSTree, for all_reduce on several nodes: the NVSwitch of each node reduces to
+// one head a channel, heads reduce and broadcast along the double binary tree of
+// tree.go, and the switch multicasts. For n ranks, N nodes, buffers of S bytes,
+// counting the channels that a rank heads as 1/g of all, g = n/N:
+//
+//	steps of a rank        1 a block and channel
+//	chain of steps         2 × (depth of the tree) + 4
+//	NVLink out of a GPU    (g+1)/g × S        into it  (g+1)/g × S
+//	NIC of a head          S/g to its parent, S/g to each of its children
+//
+// On two nodes every NIC sends S/g and receives S/g, where a ring's does almost
+// 2 S/g: then the bus bandwidth may be almost twice what the NICs carry.
+//
+// Two nodes of two ranks, a channel whose heads are 0 and 2; 2 is the root:
+//
+//	0 ─┐                                                 ┌► 0
+//	   ├► [NVSwitch] ► 0 ─ ─ ► 2 ─ ─ ► 0 ► [Multicast] ──┤
+//	1 ─┘                       │                         └► 1
+//	2 ─┐                       │                         ┌► 2
+//	   ├► [NVSwitch] ────────► 2 ──────────► [Multicast]─┤
+//	3 ─┘                                                 └► 3
+//
+// As in NCCL 2.30, src/device/all_reduce.h and src/graph/connect.cc (NVLS_TREE);
+// the tree's paper is Sanders, Speck, Träff's, the switch's Klenk et al.'s.
+var nvlstree = Algorithm{
+	Name:      "nvlstree",
+	Ops:       []Op{AllReduce},
+	About:     "NVSwitches inside the nodes, a double binary tree between them; for long messages",
+	Protocols: []Protocol{Simple},
+	When: "2 or more nodes of at most 64 ranks whose NVSwitches compute, more than 4 ranks in all; sum, min, max of half, bfloat16 " +
+		"and 32- and 64-bit integers, sum of float and double",
+	Legal:     nvlstreeLegal,
+	Paper:     "Klenk et al., ISCA 2020; Sanders, Speck, Träff, Parallel Computing 35 (2009)",
+	Steps:     func(Op, Shape) int { return 1 },
+	Wire:      nvlstreeWire,
+	StepsText: "1",
+	WireText:  "(n + 5N − 2) S",
+	Build:     buildNVLSTree,
+}
+
+func nvlstreeLegal(u Use, s Shape) error {
+	if len(s.Nodes) < 2 {
+		return fmt.Errorf("nodes %d: it takes 2 or more; inside one use nvls", len(s.Nodes))
+	}
+	if n := s.NRanks(); n <= nvlsRanks {
+		return fmt.Errorf("ranks %d: it takes more than %d to be worth it; use ring or tree", n, nvlsRanks)
+	}
+	return nvlsNodes(u, s)
+}
+
+func nvlstreeWire(_ Op, s Shape, bytes int64) int64 {
+	return int64(s.NRanks()+5*len(s.Nodes)-2) * bytes
+}
+
+func buildNVLSTree(op Op, s Shape, o Options) (*Plan, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fewPeers(); err != nil {
+		return nil, err
+	}
+	lanes := o.Channels * nvlstreeLanes
+	f := newForest(s, lanes)
+	p := Plan{
+		Op: op, Algorithm: "nvlstree", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: lanes,
+		Blocks: lanes * 6, Chunks: lanes, ChunkBytes: nvlstreeChunk,
+		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Depth: f.nodeDepth() + 2,
+	}
+	return NewPlan(p, func(rank int) []Block {
+		blocks := make([]Block, 0, p.Blocks)
+		for c := range lanes {
+			blocks = append(blocks, f.nvlsBlocks(rank, c)...)
+		}
+		return blocks
+	}), nil
+}
+
+// nvlstreeLanes is how many channels of the plan stand for one that is asked for.
+// In NCCL each channel has all heads, so that an SM makes 2 + 2/g passes over its
+// share of the data. Here each has one, whose SM makes 4 where others make 2: with
+// half of the data on it, it is no bottleneck either.
+const nvlstreeLanes = 2
+
+// nvlstreeChunk is the largest chunk, in bytes (NCCL 2.30, src/enqueue.cc).
+const nvlstreeChunk = 256 << 10
+
+// nvlsBlocks returns what a rank does on a channel; a head's switch and its part
+// in the tree come with it.
+func (f *forest) nvlsBlocks(rank, channel int) []Block {
+	v := f.node[rank]
+	ranks, head := f.shape.Nodes[v].Ranks, f.head(v, channel)
+	block := func(s Step) Block { return Block{Channel: channel, Window: only(channel), Steps: []Step{s}} }
+	give := block(Step{Kind: Send, Src: Ref{Input, 0}, Send: 1}).to([]int{head}, nvswitchOnly)
+	take := block(Step{Kind: Recv, Dst: Ref{Output, 0}, Recv: 1}).from([]int{head}, multicastOnly)
+	if rank != head {
+		return []Block{give, take}
+	}
+	all := FirstPeers(len(ranks))
+	sum := block(Step{Kind: Forward, Recv: all, Send: 1}).from(ranks, nil).to([]int{head}, nil)
+	spread := block(Step{Kind: Forward, Recv: 1, Send: all}).from([]int{head}, nil).to(ranks, nil)
+	sum.Unit, spread.Unit = NVSwitch, Multicast
+
+	var parent, children []int
+	t := f.tree(channel)
+	if up := t.parent[v]; up >= 0 {
+		parent = []int{f.head(up, channel)}
+	}
+	for _, down := range t.children[v] {
+		children = append(children, f.head(down, channel))
+	}
+	kin := append([]int{head}, children...) // the node's own switch comes first
+	sums, casts := make([]Unit, len(kin)), make([]Unit, len(kin))
+	sums[0], casts[0] = NVSwitch, Multicast
+	from := FirstPeers(len(kin))
+	if parent == nil {
+		turn := block(Step{Kind: Forward, Recv: from, Send: from}).from(kin, sums).to(kin, casts)
+		return []Block{give, take, sum, spread, turn}
+	}
+	rise := block(Step{Kind: Forward, Recv: from, Send: 1}).from(kin, sums).to(parent, nil)
+	fall := block(Step{Kind: Forward, Recv: 1, Send: from}).from(parent, nil).to(kin, casts)
+	return []Block{give, take, sum, spread, rise, fall}
+}
+
+// nodeDepth returns the number of hops between nodes from a root to the node
+// farthest from it.
+func (f *forest) nodeDepth() int {
+	deepest := 0
+	for i := range f.trees {
+		for v := range f.shape.Nodes {
+			hops := 0
+			for up := f.trees[i].parent[v]; up >= 0; up = f.trees[i].parent[up] {
+				hops++
+			}
+			deepest = max(deepest, hops)
+		}
+	}
+	return deepest
+}

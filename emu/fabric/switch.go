@@ -1,0 +1,182 @@
+package fabric
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/shaping"
+)
+
+// End is one end of a connection: a unit of a GPU, or of the switch that a
+// block of its rank is in.
+//
+//	GPU ─ SM ═ NVLink out ═(NVSwitch)═ NVLink in ═ SM ─ GPU    reduced or multicast
+//	GPU ─ SM ═ buffer ─ proxy ─ slot ─ slot ─ NIC out ─(tree)  one leaf, or leaf and spine
+//	(tree)─ NIC in ─ slot ─ slot ─ proxy ─ SM ─ GPU            no proxy, no egress of its own
+type End struct {
+	GPU  int
+	Unit collective.Unit
+}
+
+// Engines of a node's NVSwitch, in the order of their numbers.
+const (
+	reduce = iota
+	multicast
+	nvEngines
+)
+
+// maxTrees is how many switch trees may have their root with a node, one a
+// rail; it spaces their numbers.
+const maxTrees = 64
+
+// switchBase is the first number of the switches' engines: those of the NVSwitch
+// of each node, then those of the trees that have their root with it.
+func (f *Fabric) switchBase() PortID { return f.smBase + PortID(f.GPUs()*maxSMs) }
+
+// Engine returns the number and the rate, in bytes of data a second, of the
+// engine that carries out a block.
+func (f *Fabric) Engine(e End, channel int) (PortID, shaping.Rate) {
+	i := f.NodeOf(e.GPU)
+	n := &f.nodes[i]
+	switch e.Unit {
+	case collective.NVSwitch:
+		return f.switchBase() + PortID(i*nvEngines+reduce), n.system.NVLink.NVLS.Rate
+	case collective.Multicast:
+		return f.switchBase() + PortID(i*nvEngines+multicast), n.system.NVLink.NVLS.Rate
+	case collective.SHARP:
+		return f.switchBase() + PortID(len(f.nodes)*nvEngines+i*maxTrees+channel%n.nics), f.link.SHARP
+	default:
+		return f.SM(e.GPU, channel), n.system.SM.Rate
+	}
+}
+
+// switchName returns the name of an engine, counted from switchBase.
+func (f *Fabric) switchName(i PortID) string {
+	nv := len(f.nodes) * nvEngines
+	if int(i) < nv {
+		return fmt.Sprintf("node%d/nvswitch/%s", int(i)/nvEngines, []string{"reduce", "multicast"}[int(i)%nvEngines])
+	}
+	tree := int(i) - nv
+	return fmt.Sprintf("fabric/rail%d/sharp%d", tree%maxTrees, tree/maxTrees)
+}
+
+// SwitchRate returns the rate of the fabric's switch trees, zero when its
+// switches do not reduce.
+func (f *Fabric) SwitchRate() shaping.Rate { return f.link.SHARP }
+
+// Joined reports why two ends are not joined: a switch of another node, or one
+// that does not compute. Between SMs there is always a way.
+func (f *Fabric) Joined(from, to End) error {
+	e, peer := to, from
+	if e.Unit == collective.SM {
+		e, peer = from, to
+	}
+	n := f.NodeOf(e.GPU)
+	switch e.Unit {
+	case collective.NVSwitch, collective.Multicast:
+		if f.NodeOf(peer.GPU) != n {
+			return fmt.Errorf("GPU %d of node %d is not behind the NVSwitch of node %d", peer.GPU, f.NodeOf(peer.GPU), n)
+		}
+		if f.nodes[n].system.NVLink.NVLS.Rate == 0 {
+			return fmt.Errorf("the NVSwitch of node %d, %s, does not compute", n, f.nodes[n].system.Name)
+		}
+	case collective.SHARP:
+		if f.link.SHARP == 0 {
+			return fmt.Errorf("the switches of link %s do not reduce (SHARP)", f.link.Name)
+		}
+	}
+	return nil
+}
+
+// Depth returns how many switches lie between a NIC and the root of the tree
+// that joins the nodes of a communicator: the leaf, where all stand on the
+// same one, else leaf and spine.
+func (f *Fabric) Depth(comm []int) int {
+	first := &f.nodes[f.NodeOf(comm[0])]
+	for _, gpu := range comm {
+		n := &f.nodes[f.NodeOf(gpu)]
+		if n.unit != first.unit || n.nics != first.nics || n.place/f.leafNodes() != first.place/f.leafNodes() {
+			return 2
+		}
+	}
+	return 1
+}
+
+// Between returns the way from one end to another for a channel. Depth is that
+// of the tree, where one end is in the fabric's switches.
+func (f *Fabric) Between(from, to End, channel, depth int, p collective.Protocol) Route {
+	switch {
+	case to.Unit == collective.SHARP:
+		return f.toTree(from.GPU, to.GPU, channel, depth)
+	case from.Unit == collective.SHARP:
+		return f.fromTree(to.GPU, channel, depth, p)
+	case to.Unit != collective.SM || from.Unit != collective.SM:
+		return f.nvls(from, to)
+	default:
+		return f.Route(from.GPU, to.GPU, channel, p)
+	}
+}
+
+// nvls returns the way to or from the node's NVSwitch, half of one through it.
+func (f *Fabric) nvls(from, to End) Route {
+	n := &f.nodes[f.gpuNode[from.GPU]]
+	link := &n.system.NVLink
+	half := link.NVLS.Step / 2
+	r := Route{SM: n.system.SM.Rate, Credit: link.Credit, Answer: f.answer, Refill: f.answer}
+	if to.Unit != collective.SM {
+		r.Local = Path{Ports: []PortID{n.gpuPort(from.GPU, nvOut)}, Latency: []shaping.Duration{half}, Inject: 1}
+	} else {
+		r.Local = Path{Ports: []PortID{n.gpuPort(to.GPU, nvIn)}, Latency: []shaping.Duration{0}, Lead: half}
+	}
+	r.Local.Usable = link.NVLS.Usable
+	return r
+}
+
+// toTree returns the way from a GPU into the switch tree whose block is hosted
+// with another's node. It is that of any send up to the NIC's egress.
+func (f *Fabric) toTree(src, root, channel, depth int) Route {
+	n := &f.nodes[f.gpuNode[src]]
+	rail := channel % n.nics
+	r := Route{Remote: true, SendProxy: src, RecvProxy: root, SM: f.link.SHARP, Post: n.system.Proxy.Post,
+		Credit: f.climb(depth), Answer: f.climb(1), Refill: f.answer}
+	if owner := n.owner(rail); owner != src {
+		r.Local = n.nvlink(src, owner, n.system.NVLink.Steps.Of(collective.LL))
+		r.SendProxy = owner
+	}
+	r.Wire = Path{
+		Ports:    []PortID{n.gpuPort(r.SendProxy, gpuOut), n.nicPort(rail, nicIn), n.nicPort(rail, wireOut)},
+		Latency:  []shaping.Duration{0, 0, f.climb(depth)},
+		Inject:   3,
+		InSwitch: true, Node: f.NodeOf(root),
+	}
+	return r
+}
+
+// fromTree returns the way from the switch tree into a GPU's memory.
+func (f *Fabric) fromTree(dst, channel, depth int, p collective.Protocol) Route {
+	n := &f.nodes[f.gpuNode[dst]]
+	rail := channel % n.nics
+	r := Route{Remote: true, FromSwitch: true, SendProxy: dst, RecvProxy: dst, SM: n.system.SM.Rate,
+		Receive: n.system.Proxy.Receive.Of(p), Credit: n.system.Proxy.Post + f.climb(depth), Answer: f.answer, Refill: f.climb(1)}
+	if p == collective.Simple {
+		r.RecvPost = n.system.Proxy.Post
+	}
+	r.Wire = Path{
+		Ports:   []PortID{n.nicPort(rail, wireIn), n.nicPort(rail, nicOut), n.gpuPort(dst, gpuIn)},
+		Latency: []shaping.Duration{0, 0, 0},
+		Lead:    f.climb(depth),
+	}
+	return r
+}
+
+// climb returns the latency from a NIC to a switch that many hops up, or back.
+func (f *Fabric) climb(hops int) shaping.Duration {
+	return f.link.NIC + shaping.Duration(hops)*f.link.Switch
+}
+
+// Hasten lowers a route's bounds to those of a batch in which some blocks are in
+// the fabric's switches: what a GPU sends may then end at the first of them.
+func (f *Fabric) Hasten(r *Route) {
+	first := f.post() + f.climb(1)
+	r.Answer, r.Refill = min(r.Answer, first), min(r.Refill, first)
+}
