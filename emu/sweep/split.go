@@ -12,18 +12,21 @@ import (
 type Split struct {
 	Op    SplitOp
 	Value int
+	// Ranks is how many a process has (-g times -t): nccl-tests splits processes,
+	// so these share a colour. 0 means 1.
+	Ranks int
 }
 
-// SplitOp makes a colour out of a rank and a value.
+// SplitOp makes a colour out of a process and a value.
 type SplitOp uint8
 
 // The operations of nccl-tests' NCCL_TESTS_SPLIT.
 const (
 	Whole    SplitOp = iota // one colour
-	SplitAnd                // rank & value
-	SplitOr                 // rank | value
-	SplitMod                // rank mod value
-	SplitDiv                // rank / value
+	SplitAnd                // process & value
+	SplitOr                 // process | value
+	SplitMod                // process mod value
+	SplitDiv                // process / value
 )
 
 // splitOps has the names that nccl-tests takes; case does not count.
@@ -34,15 +37,16 @@ var splitOps = []struct {
 
 // Group returns the colour of a rank of the world.
 func (s Split) Group(rank int) int {
+	process := rank / max(s.Ranks, 1)
 	switch s.Op {
 	case SplitAnd:
-		return rank & s.Value
+		return process & s.Value
 	case SplitOr:
-		return rank | s.Value
+		return process | s.Value
 	case SplitMod:
-		return rank % s.Value
+		return process % s.Value
 	case SplitDiv:
-		return rank / s.Value
+		return process / s.Value
 	default:
 		return 0
 	}
@@ -65,6 +69,8 @@ func (s Split) Valid() error {
 		return fmt.Errorf("split operation %d: unknown", s.Op)
 	case s.Value < 0 || s.Value > maxSplit:
 		return fmt.Errorf("split value %d: must be from 0 to %d", s.Value, maxSplit)
+	case s.Ranks < 0:
+		return fmt.Errorf("split of processes with %d ranks: must not be negative", s.Ranks)
 	case s.Value == 0 && (s.Op == SplitMod || s.Op == SplitDiv):
 		return errors.New("split by 0: MOD and DIV need a value of at least 1")
 	default:
@@ -89,7 +95,7 @@ func ParseSplit(s string) (Split, error) {
 			if err != nil {
 				return Split{}, fmt.Errorf("%.64q: after %s comes a whole number such as 8, 0x7 or 0b11, up to %d", s, prefix, maxSplit)
 			}
-			split := Split{o.op, int(v)}
+			split := Split{Op: o.op, Value: int(v)}
 			return split, split.Valid()
 		}
 	}
@@ -104,5 +110,5 @@ func ParseSplitMask(s string) (Split, error) {
 	if err != nil {
 		return Split{}, fmt.Errorf("%.64q must be a hexadecimal number up to 0x%x, such as 0x7", s, maxSplit)
 	}
-	return Split{SplitAnd, int(v)}, nil
+	return Split{Op: SplitAnd, Value: int(v)}, nil
 }

@@ -12,9 +12,9 @@ func TestParseSplit(t *testing.T) {
 		text string
 		want Split
 	}{
-		{"AND 0x7", Split{SplitAnd, 7}}, {"and 7", Split{SplitAnd, 7}}, {"&0x7", Split{SplitAnd, 7}}, {"AND0b11", Split{SplitAnd, 3}},
-		{"OR 0x7", Split{SplitOr, 7}}, {"|7", Split{SplitOr, 7}}, {"MOD 4", Split{SplitMod, 4}}, {"%4", Split{SplitMod, 4}},
-		{" DIV 8 ", Split{SplitDiv, 8}}, {"/ 8", Split{SplitDiv, 8}},
+		{"AND 0x7", Split{Op: SplitAnd, Value: 7}}, {"and 7", Split{Op: SplitAnd, Value: 7}}, {"&0x7", Split{Op: SplitAnd, Value: 7}}, {"AND0b11", Split{Op: SplitAnd, Value: 3}},
+		{"OR 0x7", Split{Op: SplitOr, Value: 7}}, {"|7", Split{Op: SplitOr, Value: 7}}, {"MOD 4", Split{Op: SplitMod, Value: 4}}, {"%4", Split{Op: SplitMod, Value: 4}},
+		{" DIV 8 ", Split{Op: SplitDiv, Value: 8}}, {"/ 8", Split{Op: SplitDiv, Value: 8}},
 	} {
 		got, err := ParseSplit(c.text)
 		if err != nil || got != c.want {
@@ -38,7 +38,7 @@ func TestParseSplit(t *testing.T) {
 // NCCL_TESTS_SPLIT_MASK is hexadecimal, whatever it looks like.
 func TestParseSplitMask(t *testing.T) {
 	for text, want := range map[string]int{"0x7": 7, "7": 7, "10": 16, "0XF": 15, "0x0": 0} { // order: each is checked by itself
-		if got, err := ParseSplitMask(text); err != nil || got != (Split{SplitAnd, want}) {
+		if got, err := ParseSplitMask(text); err != nil || got != (Split{Op: SplitAnd, Value: want}) {
 			t.Errorf("%q: %+v, %v; want AND %d", text, got, err, want)
 		}
 	}
@@ -55,10 +55,11 @@ func TestGroups(t *testing.T) {
 		want  []int
 	}{
 		{Split{}, []int{0, 0, 0, 0, 0, 0, 0, 0}},
-		{Split{SplitAnd, 3}, []int{0, 1, 2, 3, 0, 1, 2, 3}},
-		{Split{SplitMod, 3}, []int{0, 1, 2, 0, 1, 2, 0, 1}},
-		{Split{SplitDiv, 4}, []int{0, 0, 0, 0, 1, 1, 1, 1}},
-		{Split{SplitOr, 3}, []int{3, 3, 3, 3, 7, 7, 7, 7}},
+		{Split{Op: SplitAnd, Value: 3}, []int{0, 1, 2, 3, 0, 1, 2, 3}},
+		{Split{Op: SplitMod, Value: 3}, []int{0, 1, 2, 0, 1, 2, 0, 1}},
+		{Split{Op: SplitDiv, Value: 4}, []int{0, 0, 0, 0, 1, 1, 1, 1}},
+		{Split{Op: SplitOr, Value: 3}, []int{3, 3, 3, 3, 7, 7, 7, 7}},
+		{Split{Op: SplitMod, Value: 2, Ranks: 2}, []int{0, 0, 1, 1, 0, 0, 1, 1}}, // -g 2: by process
 	} {
 		var got []int
 		for r := range 8 {

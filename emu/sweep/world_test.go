@@ -20,7 +20,7 @@ func does(op collective.Op) bool {
 func TestWorld(t *testing.T) {
 	q := question(collective.AllReduce)
 	q.MinBytes, q.MaxBytes = 64, 64
-	q.Order, q.Split = []int{7, 0, 5, 2, 3}, Split{SplitMod, 2}
+	q.Order, q.Split = []int{7, 0, 5, 2, 3}, Split{Op: SplitMod, Value: 2}
 	s, err := New(cluster(t, 2, 4), q)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestWorld(t *testing.T) {
 func TestTuningIsByCommunicator(t *testing.T) {
 	alone := question(collective.AllReduce)
 	split := alone
-	split.Split = Split{SplitDiv, 8}
+	split.Split = Split{Op: SplitDiv, Value: 8}
 	a, err := New(cluster(t, 1, 8), alone)
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +71,8 @@ func TestRoots(t *testing.T) {
 		{collective.AllToAll, 0, true, Split{}, []int{-1}},
 		{collective.Broadcast, 3, false, Split{}, []int{3}},
 		{collective.Gather, 0, true, Split{}, []int{0, 1, 2, 3, 4}},
-		{collective.Scatter, 0, true, Split{SplitMod, 2}, []int{0, 1}}, // groups of three and two
-		{collective.Reduce, 1, false, Split{SplitMod, 2}, []int{1}},
+		{collective.Scatter, 0, true, Split{Op: SplitMod, Value: 2}, []int{0, 1}}, // groups of three and two
+		{collective.Reduce, 1, false, Split{Op: SplitMod, Value: 2}, []int{1}},
 	} {
 		s := Spec{Op: c.op, Root: c.root, AllRoots: c.all, Split: c.split}
 		_, groups, err := s.world(f)
@@ -153,7 +153,7 @@ func (p *played) table(t *testing.T, s *Sweep) (rows []Row) {
 // wrong elements a sum, and the line's figures are those of rank 0's group.
 func TestCommunicatorsRunAtOnce(t *testing.T) {
 	q := question(collective.AllGather)
-	q.MinBytes, q.MaxBytes, q.Split = 1<<10, 1<<10, Split{SplitDiv, 6} // six ranks and two
+	q.MinBytes, q.MaxBytes, q.Split = 1<<10, 1<<10, Split{Op: SplitDiv, Value: 6} // six ranks and two
 	var p played
 	rows := p.run(t, 2, 4, q)
 	if len(rows) != 1 || len(p.batches) != 2 {
@@ -178,7 +178,7 @@ func TestCommunicatorsRunAtOnce(t *testing.T) {
 // nothing; all-gathers of 64 B on 6 ranks have no elements, on 2 they have 8.
 func TestGroupWithoutElements(t *testing.T) {
 	q := question(collective.AllGather)
-	q.MinBytes, q.MaxBytes, q.Split = 64, 64, Split{SplitDiv, 6}
+	q.MinBytes, q.MaxBytes, q.Split = 64, 64, Split{Op: SplitDiv, Value: 6}
 	var p played
 	rows := p.run(t, 2, 4, q)
 	if b := p.batches[0]; len(b.Runs) != 1 || b.Runs[0].Count != 8 || rows[0].Count != 0 {

@@ -60,7 +60,7 @@ func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	opErr := l.parseOp(args)
 	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
-	errs := []error{opErr, ncclErr, read(l.tables.ranks), l.ranks.place(a, l), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.environment(a)}
+	errs := []error{opErr, ncclErr, read(l.tables.ranks), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.ranks.place(a, l), l.environment(a)}
 	c.finish(a)
 	l.imply()
 	if ncclErr == nil {

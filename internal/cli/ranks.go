@@ -21,7 +21,7 @@ var mappings = []string{"slot", "node"}
 
 func (r *ranks) settings() []setting {
 	return []setting{
-		{name: "split", arg: "HOW", env: "NCCL_TESTS_SPLIT", usage: "make communicators that run at once of ranks with the same AND, OR, MOD or DIV, such as \"MOD 8\" or \"&0x7\" (also NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK)", set: r.setSplit},
+		{name: "split", arg: "HOW", env: "NCCL_TESTS_SPLIT", usage: "make communicators that run at once of processes with the same AND, OR, MOD or DIV, such as \"MOD 8\" or \"&0x7\" (also NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK)", set: r.setSplit},
 		{name: "ranks", arg: "LIST", usage: "the GPU of each rank, such as 3,1,2,0 or 8-15,0-7 (default all in order)", set: r.setGPUs},
 		{name: "hostfile", arg: "FILE", usage: "nodes in the order of ranks, as mpirun reads them: node1 slots=4", set: text(&r.hosts)},
 		{name: "map-by", arg: "HOW", values: mappings, usage: "fill a node before the next (slot), or deal ranks to the nodes in turn (node)", set: choice(&r.byNode, mappings, nil)},
@@ -51,6 +51,10 @@ func (r *ranks) place(a *App, l *benchLine) error {
 			errs = append(errs, fmt.Errorf("%s: %w", mask, err))
 		}
 		c.Env = append(c.Env, mask+"="+v)
+	}
+	if c.Split.Op != sweep.Whole {
+		c.Split.Ranks = min(max(c.GPUs, 1), maxRanks) * min(max(c.Threads, 1), maxRanks)
+		c.Split.Ranks = min(c.Split.Ranks, maxRanks) // more are all there are, too
 	}
 	if r.gpus != nil && (r.hosts != "" || r.byNode != "") {
 		errs = append(errs, errors.New("--ranks names every GPU; leave out --hostfile and --map-by"))

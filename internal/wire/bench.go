@@ -41,7 +41,7 @@ func decodeSplit(m *railyardv1.BenchRequest) (sweep.Split, error) {
 	if i < 0 {
 		return sweep.Split{}, fmt.Errorf("split %d: unknown", m.GetSplit())
 	}
-	s := sweep.Split{Op: sweep.SplitOp(i), Value: int(m.GetSplitValue())}
+	s := sweep.Split{Op: sweep.SplitOp(i), Value: int(m.GetSplitValue()), Ranks: int(m.GetSplitRanks())}
 	return s, s.Valid()
 }
 
@@ -55,6 +55,7 @@ func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
 		Payload: payloadModes[s.Payload], PayloadBudgetBytes: s.Budget, LaunchPs: int64(s.Launch),
 		Timeline: timeline, Seed: &s.Seed,
 		AllRoots: s.AllRoots, Split: splits[s.Split.Op], SplitValue: u32("split value", s.Split.Value),
+		SplitRanks: u32("split ranks", s.Split.Ranks),
 	}
 	for _, g := range s.Order {
 		m.Gpus = append(m.Gpus, u32("gpus", g))

@@ -18,7 +18,7 @@ func TestSpecRoundTrip(t *testing.T) {
 		DTypes:  []collective.DType{collective.Float64, collective.Int32},
 		RedOps:  []collective.RedOp{collective.Max, collective.Sum},
 		Payload: sweep.PayloadScaled, Budget: 1 << 33, Launch: 8_000_000, Seed: math.MaxUint64,
-		AllRoots: true, Order: []int{3, 1, 2, 0}, Split: sweep.Split{Op: sweep.SplitMod, Value: 2},
+		AllRoots: true, Order: []int{3, 1, 2, 0}, Split: sweep.Split{Op: sweep.SplitMod, Value: 2, Ranks: 4},
 	}
 	tuned := want
 	tuned.Algorithm, tuned.AutoProtocol, tuned.Protocol = sweep.Auto, true, 0

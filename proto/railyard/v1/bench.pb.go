@@ -78,19 +78,20 @@ func (PayloadMode) EnumDescriptor() ([]byte, []int) {
 	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{0}
 }
 
-// SplitOp makes the colour of a rank, which says which communicator it is in.
+// SplitOp makes the colour of a process, which says which communicator its ranks
+// are in.
 type SplitOp int32
 
 const (
 	// All ranks form one communicator.
 	SplitOp_SPLIT_OP_UNSPECIFIED SplitOp = 0
-	// rank & value.
+	// process & value.
 	SplitOp_SPLIT_OP_AND SplitOp = 1
-	// rank | value.
+	// process | value.
 	SplitOp_SPLIT_OP_OR SplitOp = 2
-	// rank mod value.
+	// process mod value.
 	SplitOp_SPLIT_OP_MOD SplitOp = 3
-	// rank / value.
+	// process / value.
 	SplitOp_SPLIT_OP_DIV SplitOp = 4
 )
 
@@ -197,7 +198,9 @@ type BenchRequest struct {
 	// The value of the split.
 	SplitValue uint32 `protobuf:"varint,24,opt,name=split_value,json=splitValue,proto3" json:"split_value,omitempty"`
 	// Whether every rank of a communicator is root in turn, whatever root says.
-	AllRoots      bool `protobuf:"varint,25,opt,name=all_roots,json=allRoots,proto3" json:"all_roots,omitempty"`
+	AllRoots bool `protobuf:"varint,25,opt,name=all_roots,json=allRoots,proto3" json:"all_roots,omitempty"`
+	// Ranks of a process, which is what a split splits. 0 means 1.
+	SplitRanks    uint32 `protobuf:"varint,26,opt,name=split_ranks,json=splitRanks,proto3" json:"split_ranks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -405,6 +408,13 @@ func (x *BenchRequest) GetAllRoots() bool {
 		return x.AllRoots
 	}
 	return false
+}
+
+func (x *BenchRequest) GetSplitRanks() uint32 {
+	if x != nil {
+		return x.SplitRanks
+	}
+	return 0
 }
 
 // BenchResponse is a part of the result, in the order of the table.
@@ -1225,7 +1235,7 @@ var File_railyard_v1_bench_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xc2\x06\n" +
+	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xe3\x06\n" +
 	"\fBenchRequest\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1b\n" +
 	"\tmin_bytes\x18\x02 \x01(\x03R\bminBytes\x12\x1b\n" +
@@ -1257,7 +1267,9 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\x05split\x18\x17 \x01(\x0e2\x14.railyard.v1.SplitOpR\x05split\x12\x1f\n" +
 	"\vsplit_value\x18\x18 \x01(\rR\n" +
 	"splitValue\x12\x1b\n" +
-	"\tall_roots\x18\x19 \x01(\bR\ballRootsB\a\n" +
+	"\tall_roots\x18\x19 \x01(\bR\ballRoots\x12\x1f\n" +
+	"\vsplit_ranks\x18\x1a \x01(\rR\n" +
+	"splitRanksB\a\n" +
 	"\x05_seed\"\xda\x02\n" +
 	"\rBenchResponse\x125\n" +
 	"\astarted\x18\x01 \x01(\v2\x19.railyard.v1.BenchStartedH\x00R\astarted\x12)\n" +
