@@ -90,7 +90,7 @@ func checkHead(p *Plan, inPlace bool) error {
 		return problem(whole, Malformed, "a chunk of %d FIFO steps in slices of %d; slices are at least 1 step and divide the chunk", p.ChunkSteps, p.SliceSteps)
 	case p.Slots < p.SliceSteps:
 		return problem(whole, Malformed, "%s; a slice alone takes %d", count(p.Slots, "slot"), p.SliceSteps)
-	case inPlace && (p.Op == AllToAll || p.Op == AllToAllV || p.Op == SendRecv):
+	case inPlace && !p.Op.InPlace():
 		return problem(whole, Malformed, "%s has no in-place form", p.Op)
 	}
 	return nil

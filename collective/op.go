@@ -54,6 +54,10 @@ func (o Op) Parts(n int) (input, output int) {
 	}
 }
 
+// InPlace reports whether the operation has a form in which input and output
+// share memory.
+func (o Op) InPlace() bool { return o != AllToAll && o != AllToAllV && o != SendRecv }
+
 // Reduces reports whether the operation combines elements of several ranks.
 func (o Op) Reduces() bool {
 	return o == AllReduce || o == ReduceScatter || o == Reduce || o == Barrier

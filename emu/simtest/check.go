@@ -17,6 +17,8 @@ type Run struct {
 	Records  []emu.Record
 	// Frames counts what crossed between participants.
 	Frames uint64
+	// Wrong is what is wrong with the elements, where there were any.
+	Wrong error
 }
 
 // Predict runs a case in one kernel.
@@ -42,7 +44,13 @@ func (c *Case) Virtual(n int, seed uint64) (Run, error) {
 	}
 	var r Run
 	v := NewVirtual(f, c.Host(n, seed), seed, true)
-	err = c.each(v.Execute, &r)
+	err = c.each(func(b emu.Batch) (emu.Outcome, error) {
+		out, err := v.Execute(b)
+		if err == nil && r.Wrong == nil {
+			r.Wrong = Right(b, v.Verdicts())
+		}
+		return out, err
+	}, &r)
 	r.Records, r.Frames = v.Records(), v.Conductor().Frames()
 	return r, err
 }

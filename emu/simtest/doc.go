@@ -4,6 +4,7 @@
 //
 //	virtual.go  Virtual: the virtual clock in one goroutine, without sockets,
 //	            with frames handed over in an order drawn from a seed
+//	elements.go the payload machines of the participants
 //	draw.go     Case: a random cluster and random runs on it
 //	check.go    Compare, and checkers that stand outside the kernel
 //	shrink_test.go  a failing case made smaller

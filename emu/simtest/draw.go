@@ -29,7 +29,35 @@ func Draw(seed uint64) Case {
 	for range 1 + rng.IntN(2) {
 		c.Batches = append(c.Batches, drawBatch(rng, f.All()))
 	}
+	for _, b := range c.Batches {
+		for i := range b.Runs {
+			b.Runs[i].Real = real(f, &b.Runs[i])
+		}
+	}
 	return c
+}
+
+// sliceElements is how many elements a slice of a scale model has, and
+// mostElements how many all ranks of a run may have together.
+const (
+	sliceElements = 16
+	mostElements  = 1 << 21
+)
+
+// real returns how many elements of a run to move: a scale model's, or none
+// where that would take too long.
+func real(f *fabric.Fabric, r *emu.Run) int64 {
+	p, err := r.Build(f.Shape(r.Comm))
+	if err != nil {
+		panic(fmt.Sprintf("simtest: a run that cannot be built: %v", err))
+	}
+	g := p.Size(r.Count, r.DType.Size())
+	n := g.Scale(int64(g.Loops) * int64(g.Chunks) * int64(g.Slices) * sliceElements).Count
+	in, out := r.Op.Parts(p.Ranks)
+	if n*int64(in+out)*int64(p.Ranks) > mostElements {
+		return 0
+	}
+	return n
 }
 
 func drawCluster(rng *rand.Rand) emu.Cluster {

@@ -59,6 +59,9 @@ func verify(c *Case) (frames uint64, err error) {
 			return frames, err
 		}
 		frames += got.Frames
+		if got.Wrong != nil {
+			return frames, got.Wrong
+		}
 		if err := Compare(want, got); err != nil {
 			return frames, err
 		}

@@ -23,10 +23,20 @@ type Virtual struct {
 	shared    *transit.Shared
 	rng       *rand.Rand
 
-	inbox   [][][]transit.Header // to, from: frames sent and not yet taken
-	sent    [][]uint64           // from, to
-	taken   [][]uint64           // to, from
+	inbox   [][][]message // to, from: sent and not yet taken
+	sent    [][]uint64    // from, to
+	taken   [][]uint64    // to, from
 	records []emu.Record
+
+	hosts    []elements // of the batch, by participant
+	verdicts []Verdict
+	spoil    func(elements []byte) // for tests: what happens to messages on their way
+}
+
+// message is a frame, and the elements that travel with it or none.
+type message struct {
+	transit.Header
+	elements []byte
 }
 
 // NewVirtual spreads the nodes of a cluster over participants as host says:
@@ -35,14 +45,14 @@ type Virtual struct {
 func NewVirtual(f *fabric.Fabric, host []int, seed uint64, record bool) *Virtual {
 	n := slices.Max(host) + 1
 	v := &Virtual{fabric: f, owners: transit.Owners{Node: host, Shared: n},
-		rng: rand.New(rand.NewPCG(seed, 1)), inbox: make([][][]transit.Header, n),
+		rng: rand.New(rand.NewPCG(seed, 1)), inbox: make([][][]message, n),
 		sent: square(n), taken: square(n)}
 	if f.Contended() {
 		v.shared = transit.NewShared(f, v.owners, record)
 	}
 	v.conductor = window.New(n, v.shared)
 	for i := range n {
-		v.inbox[i] = make([][]transit.Header, n)
+		v.inbox[i] = make([][]message, n)
 		v.kernels = append(v.kernels, kernel.New(kernel.Config{Fabric: f, Owners: v.owners, Me: i, Record: record}))
 	}
 	return v
@@ -61,11 +71,13 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	var out emu.Outcome
 	before := v.conductor.Events()
 	v.conductor.Await()
+	v.hosts = make([]elements, len(v.kernels))
 	for i, k := range v.kernels {
 		w, err := kernel.Lay(v.fabric, b, func(node int) bool { return v.owners.Node[node] == i })
 		if err != nil {
 			return out, err
 		}
+		v.hosts[i] = newElements(b, w)
 		k.Begin(b, w)
 		v.report(i, &out)
 	}
@@ -84,7 +96,11 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	}
 	out.Now, out.Events = v.conductor.Now(), v.conductor.Events()-before
 	emu.SortEnds(out.Ends)
-	return out, v.stuck()
+	err := v.stuck()
+	if err == nil {
+		v.verdicts = judge(b, v.hosts)
+	}
+	return out, err
 }
 
 // run gives a participant its window: it takes the frames it must have, and any
@@ -111,7 +127,14 @@ func (v *Virtual) run(g window.Grant, out *emu.Outcome) {
 
 func (v *Virtual) take(to, from int) {
 	q := v.inbox[to][from]
-	v.kernels[to].Accept(q[0])
+	m := &q[0]
+	if m.Payload && !m.Credit {
+		run, conn, _ := v.kernels[to].Locate(m.Conn)
+		v.hosts[to][run].Put(conn, m.elements)
+	}
+	if !m.Alone {
+		v.kernels[to].Accept(m.Header)
+	}
 	v.inbox[to][from] = q[1:]
 	v.taken[to][from]++
 }
@@ -119,20 +142,14 @@ func (v *Virtual) take(to, from int) {
 func (v *Virtual) report(i int, out *emu.Outcome) {
 	k := v.kernels[i]
 	e := k.Effects()
+	v.hosts[i].move(e.Moves)
 	r := window.Report{Next: k.Next(), Out: k.Out(), Now: k.Now(), Events: k.Popped()}
 	sent := make([]window.Sent, len(v.kernels))
 	for to := range sent {
 		sent[to] = window.Sent{To: to, Stamp: shaping.Never, Induced: shaping.Never}
 	}
-	for _, m := range e.Out {
-		if m.To == v.owners.Shared {
-			r.Shared = append(r.Shared, m.Header)
-			continue
-		}
-		v.inbox[m.To][i] = append(v.inbox[m.To][i], m.Header)
-		v.sent[i][m.To]++
-		s := &sent[m.To]
-		s.Stamp, s.Induced = min(s.Stamp, m.Tail), min(s.Induced, m.Induced)
+	for j := range e.Out {
+		v.post(i, &e.Out[j], &r, sent)
 	}
 	for to := range sent {
 		if sent[to].Count = v.sent[i][to]; sent[to].Count > 0 {
@@ -144,6 +161,34 @@ func (v *Virtual) report(i int, out *emu.Outcome) {
 	k.Forget()
 	v.conductor.Report(i, r)
 }
+
+// post sends a frame on its way: straight to the peer, or its header to the
+// fabric with the report and its elements straight to the peer.
+func (v *Virtual) post(i int, m *kernel.Emission, r *window.Report, sent []window.Sent) {
+	f, to := message{Header: m.Header}, m.To
+	if to == v.owners.Shared {
+		r.Shared = append(r.Shared, m.Header)
+		if to = v.kernels[i].Host(m); to == i || !m.Payload {
+			return // the elements are here already, or there are none
+		}
+		f.Alone = true
+	}
+	if m.Payload {
+		f.elements = v.hosts[i][m.Run].Take(int(m.Conn))
+		if v.spoil != nil {
+			v.spoil(f.elements)
+		}
+	}
+	v.inbox[to][i] = append(v.inbox[to][i], f)
+	v.sent[i][to]++
+	if !f.Alone {
+		s := &sent[to]
+		s.Stamp, s.Induced = min(s.Stamp, m.Tail), min(s.Induced, m.Induced)
+	}
+}
+
+// Verdicts returns what became of the elements of the last batch's runs.
+func (v *Virtual) Verdicts() []Verdict { return v.verdicts }
 
 func (v *Virtual) stuck() error {
 	for _, k := range v.kernels {

@@ -140,7 +140,7 @@ func tableOrdered(t *tree) []finding {
 			if !ok {
 				found = append(found, finding{r.path, name + " does not stand above it in the table"})
 			}
-			if l > r.level || l == support {
+			if l > r.level || l == support && r.level != support {
 				found = append(found, finding{r.path, name + " lies above it: imports point the other way"})
 			}
 			if slices.Contains(r.never, name) {

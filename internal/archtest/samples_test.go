@@ -68,7 +68,7 @@ var tableSamples = []sample{
 	}, want: []string{"a lies above it"}},
 	{rule: "table", name: "support", table: []row{
 		{path: "a", level: support, reason: "r"},
-		{path: "b", level: support, imports: []string{"a"}, reason: "r"},
+		{path: "b", level: program, imports: []string{"a"}, reason: "r"},
 	}, want: []string{"a lies above it"}},
 	{rule: "table", name: "reason", table: []row{{path: "a"}}, want: []string{"has no reason"}},
 	{rule: "table", name: "twice", table: []row{

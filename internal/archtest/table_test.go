@@ -10,7 +10,7 @@ const (
 	glue                  // between the core and a host: translates, joins, prints
 	host                  // goroutines, sockets, clocks
 	program               // what a user types
-	support               // for tests: no code imports it, any test may
+	support               // for tests: no code but other support imports it, any test may
 )
 
 // row is what one package may do. A package without a row fails the test.
@@ -173,6 +173,9 @@ var table = []row{
 		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/fabric", "emu/transit",
 			"emu/wiring", "emu/payload", "emu/kernel", "emu/window", "emu/timeline", "emu/predict"},
 		reason: "draws clusters, runs and delays, and compares predict with virtual in one goroutine"},
+	{path: "emu/emutest", level: support,
+		imports: []string{"shaping", "collective", "emu", "emu/fabric", "emu/kernel", "emu/predict", "emu/simtest"},
+		reason:  "public: one call tries a plan inside anybody's go test"},
 	{path: "internal/gossip/memnet", level: support,
 		modules: []string{memberlst},
 		reason:  "a network for synctest; hosts may want it in their tests, and need not know the roster"},

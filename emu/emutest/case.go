@@ -1,0 +1,75 @@
+package emutest
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+)
+
+// Builder makes a plan for an operation on the ranks of a shape.
+type Builder func(op collective.Op, s collective.Shape, o collective.Options) (*collective.Plan, error)
+
+// Case is a collective to try. The zero value of every field but Count is a
+// sensible default.
+type Case struct {
+	// Build makes the plan. nil: Algorithm names one of the registry.
+	Build     Builder
+	Algorithm string
+
+	Op      collective.Op
+	Options collective.Options // Channels 0 means 1
+	DType   collective.DType
+	RedOp   collective.RedOp
+	// Count is the number of elements of one part of the buffers, as nccl-tests
+	// counts: of the whole for an all-reduce, of a rank's share for an
+	// all-gather.
+	Count int64
+	// Headers moves no elements, only their time: for sizes that would not fit.
+	Headers bool
+
+	// Cluster is the hardware. Without groups it is Nodes (1) × GPUs (all) of a
+	// dgx-h100 with one NIC for each GPU.
+	Cluster     emu.Cluster
+	Nodes, GPUs int
+	// Comm lists, for each rank, the index of its GPU; nil: all, in order.
+	Comm []int
+	Seed uint64
+}
+
+// fabric returns the hardware of the case.
+func (c *Case) fabric() (*fabric.Fabric, error) {
+	k := c.Cluster
+	if len(k.Groups) == 0 {
+		k.Groups = []emu.Group{{Count: cmp.Or(c.Nodes, 1), System: "dgx-h100", GPUs: c.GPUs}}
+	}
+	return fabric.New(k)
+}
+
+// run returns the run of the case, and its plan.
+func (c *Case) run(f *fabric.Fabric, inPlace bool) (emu.Run, *collective.Plan, error) {
+	r := emu.Run{Op: c.Op, Algorithm: c.Algorithm, Options: c.Options, Comm: c.Comm, Count: c.Count, DType: c.DType,
+		RedOp: c.RedOp, InPlace: inPlace, Seed: c.Seed, Iterations: 2}
+	r.Options.Channels = cmp.Or(r.Options.Channels, 1)
+	if r.Comm == nil {
+		r.Comm = f.All()
+	}
+	if !c.Headers {
+		r.Real = c.Count
+	}
+	if c.Build != nil {
+		p, err := c.Build(c.Op, f.Shape(r.Comm), r.Options)
+		if err != nil {
+			return r, nil, err
+		}
+		p.Root = r.Options.Root
+		r.Plan, r.Algorithm = p, cmp.Or(p.Algorithm, "built")
+	}
+	p, err := r.Build(f.Shape(r.Comm))
+	if err != nil {
+		return r, nil, fmt.Errorf("%s: %w", r.Algorithm, err)
+	}
+	return r, p, nil
+}

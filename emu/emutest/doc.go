@@ -1,0 +1,12 @@
+// Package emutest runs a plan on an emulated cluster inside go test, in one
+// call: it proves the plan, moves real elements through it, compares them with
+// what the operation must give, and says how long the hardware would have taken.
+//
+//	case.go     Case: what to run, and on what
+//	run.go      Run: the one call
+//	star_test.go  the algorithm of CONTRIBUTING.md, written and tried
+//
+// It is for other people's tests as much as for ours: an algorithm is a function
+// that returns a collective.Plan, and needs no registration. May import: emu and
+// its rooms. Imported by tests.
+package emutest
