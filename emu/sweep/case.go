@@ -130,7 +130,7 @@ func (s *Spec) build(f *fabric.Fabric, groups []group, like Case, size int64) (C
 // single fills in a line as if its communicator were the only one.
 func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *collective.Plan, error) {
 	c.Count, c.Size = Message(s.Op, size, c.DType.Size(), len(g.comm))
-	if err := s.choose(f, g.shape, c.Size, &c); err != nil {
+	if err := s.choose(f, g.comm, c.Size, &c); err != nil {
 		return c, nil, err
 	}
 	// By the size asked for, so that all communicators warm up together.
@@ -149,7 +149,8 @@ func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *co
 
 // choose settles algorithm, protocol and channels. What the user named is taken
 // or refused, never replaced.
-func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *Case) error {
+func (s *Spec) choose(f *fabric.Fabric, ranks []int, bytes int64, c *Case) error {
+	shape := f.Shape(ranks)
 	comm := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
 	// Channels go round the rails: a number that does not divide would leave
 	// some NICs with more of them than others, and the run waits for those.

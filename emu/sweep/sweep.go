@@ -87,7 +87,9 @@ func (s *Sweep) cell(c *Case, inPlace bool, at shaping.Time, execute Executor) (
 	if inPlace && s.Spec.Op == collective.Barrier {
 		return Cell{NA: true}, at, nil // it has no buffers to be in place with
 	}
-	blind := inPlace && !definedInPlace(s.Spec.Op)
+	// Without an in-place form there is no answer to compare with: as in
+	// nccl-tests, such a half is timed all the same.
+	blind := inPlace && !s.Spec.Op.InPlace()
 	b := c.batch(at, inPlace, blind)
 	cell := Cell{Checked: s.Spec.Check && c.Payload != PayloadNone && !blind}
 	if len(b.Runs) == 0 {
@@ -104,13 +106,6 @@ func (s *Sweep) cell(c *Case, inPlace bool, at shaping.Time, execute Executor) (
 		}
 	}
 	return cell, res.Next(), nil
-}
-
-// definedInPlace reports whether an operation has an answer when its output
-// overwrites its input. Those that don't are timed all the same, but not looked
-// at, as in nccl-tests.
-func definedInPlace(op collective.Op) bool {
-	return op != collective.AllToAll && op != collective.AllToAllV && op != collective.SendRecv
 }
 
 // batch returns the runs of a half that have something to do; without elements

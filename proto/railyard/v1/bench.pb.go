@@ -192,15 +192,15 @@ type BenchRequest struct {
 	Seed *uint64 `protobuf:"varint,21,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
 	// The GPU of each rank, an index of the cluster's GPUs. Empty: all GPUs, in
 	// order.
-	Gpus []uint32 `protobuf:"varint,22,rep,packed,name=gpus,proto3" json:"gpus,omitempty"`
+	Gpus []uint32 `protobuf:"varint,30,rep,packed,name=gpus,proto3" json:"gpus,omitempty"`
 	// Which ranks form a communicator together. Communicators run at once.
-	Split SplitOp `protobuf:"varint,23,opt,name=split,proto3,enum=railyard.v1.SplitOp" json:"split,omitempty"`
+	Split SplitOp `protobuf:"varint,31,opt,name=split,proto3,enum=railyard.v1.SplitOp" json:"split,omitempty"`
 	// The value of the split.
-	SplitValue uint32 `protobuf:"varint,24,opt,name=split_value,json=splitValue,proto3" json:"split_value,omitempty"`
+	SplitValue uint32 `protobuf:"varint,32,opt,name=split_value,json=splitValue,proto3" json:"split_value,omitempty"`
 	// Whether every rank of a communicator is root in turn, whatever root says.
-	AllRoots bool `protobuf:"varint,25,opt,name=all_roots,json=allRoots,proto3" json:"all_roots,omitempty"`
+	AllRoots bool `protobuf:"varint,33,opt,name=all_roots,json=allRoots,proto3" json:"all_roots,omitempty"`
 	// Ranks of a process, which is what a split splits. 0 means 1.
-	SplitRanks    uint32 `protobuf:"varint,26,opt,name=split_ranks,json=splitRanks,proto3" json:"split_ranks,omitempty"`
+	SplitRanks    uint32 `protobuf:"varint,34,opt,name=split_ranks,json=splitRanks,proto3" json:"split_ranks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1263,12 +1263,12 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\tlaunch_ps\x18\x13 \x01(\x03R\blaunchPs\x12\x1a\n" +
 	"\btimeline\x18\x14 \x01(\bR\btimeline\x12\x17\n" +
 	"\x04seed\x18\x15 \x01(\x04H\x00R\x04seed\x88\x01\x01\x12\x12\n" +
-	"\x04gpus\x18\x16 \x03(\rR\x04gpus\x12*\n" +
-	"\x05split\x18\x17 \x01(\x0e2\x14.railyard.v1.SplitOpR\x05split\x12\x1f\n" +
-	"\vsplit_value\x18\x18 \x01(\rR\n" +
+	"\x04gpus\x18\x1e \x03(\rR\x04gpus\x12*\n" +
+	"\x05split\x18\x1f \x01(\x0e2\x14.railyard.v1.SplitOpR\x05split\x12\x1f\n" +
+	"\vsplit_value\x18  \x01(\rR\n" +
 	"splitValue\x12\x1b\n" +
-	"\tall_roots\x18\x19 \x01(\bR\ballRoots\x12\x1f\n" +
-	"\vsplit_ranks\x18\x1a \x01(\rR\n" +
+	"\tall_roots\x18! \x01(\bR\ballRoots\x12\x1f\n" +
+	"\vsplit_ranks\x18\" \x01(\rR\n" +
 	"splitRanksB\a\n" +
 	"\x05_seed\"\xda\x02\n" +
 	"\rBenchResponse\x125\n" +
