@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/railyard/railyard/collective"
@@ -13,11 +12,11 @@ import (
 // there is; the answer is right and takes no time.
 func TestNothingToDo(t *testing.T) {
 	for _, op := range collective.Ops() {
-		if op == collective.Barrier || !does(op) {
+		if op == collective.Barrier || doer(op) == "" {
 			continue // a barrier always has its one element
 		}
 		q := question(op)
-		q.MinBytes, q.MaxBytes = 0, 0
+		q.MinBytes, q.MaxBytes, q.Algorithm = 0, 0, doer(op)
 		var p played
 		for _, r := range p.run(t, 1, 8, q) {
 			if want := (Cell{Checked: true}); r.OutOfPlace != want || r.InPlace.Time != 0 || r.Run.Iterations != 0 {
@@ -110,7 +109,7 @@ func TestLargest(t *testing.T) {
 				last = 16
 			}
 			off, n := g.Chunk(int(last)*g.Chunks-1, g.Loops-1)
-			if c.Count < 1<<37 || c.Size > MaxBytes || off+n != last*c.Count || n <= 0 || c.Run.Real <= 0 || c.Run.Real > math.MaxInt32 {
+			if c.Count < 1<<37 || c.Size > MaxBytes || off+n != last*c.Count || n <= 0 || c.Run.Real <= 0 || c.Run.Real >= c.Count {
 				t.Errorf("%s %s: %d elements, %d real; the last chunk ends at %d", a.Name, op, c.Count, c.Run.Real, off+n)
 			}
 			q.MaxBytes++

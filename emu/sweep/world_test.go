@@ -12,9 +12,14 @@ import (
 	"github.com/railyard/railyard/shaping"
 )
 
-// does reports whether some algorithm does an operation.
-func does(op collective.Op) bool {
-	return slices.ContainsFunc(collective.Algorithms(), func(a collective.Algorithm) bool { return slices.Contains(a.Ops, op) })
+// doer returns the first algorithm that does an operation; empty: none does.
+func doer(op collective.Op) string {
+	for _, a := range collective.Algorithms() {
+		if slices.Contains(a.Ops, op) {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 func TestWorld(t *testing.T) {
@@ -87,10 +92,10 @@ func TestRoots(t *testing.T) {
 
 // TestRootsStandBetweenReductionsAndSizes, as nccl-tests prints them.
 func TestRootsStandBetweenReductionsAndSizes(t *testing.T) {
-	if !does(collective.Reduce) {
+	q := question(collective.Reduce)
+	if q.Algorithm = doer(collective.Reduce); q.Algorithm == "" {
 		t.Skip("no algorithm does reduce")
 	}
-	q := question(collective.Reduce)
 	q.MinBytes, q.MaxBytes, q.AllRoots = 64, 256, true
 	q.RedOps = []collective.RedOp{collective.Sum, collective.Max}
 	s, err := New(cluster(t, 1, 2), q)
