@@ -3,6 +3,7 @@ package emu
 import (
 	"slices"
 
+	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -45,26 +46,45 @@ func (o *Outcome) Done(run int, r *Run) bool {
 // iterations and ranks and rounded down to a picosecond. Without a warm-up it
 // counts from the issue of the first iteration. The host's issue interval is a
 // floor under it.
+//
+// Where an operation has a root, ranks that only send to it run ahead until the
+// FIFOs are full, which takes many iterations. In the end all go at the root's
+// pace: there Period counts from when the last rank has ended the one to when
+// the last has ended the other.
 func (o *Outcome) Period(run int, r *Run, warmup int) shaping.Duration {
 	timed := r.Iterations - warmup
 	if timed <= 0 {
 		return 0
 	}
 	// Sums of instants could leave int64: take them relative to the offset.
-	var sum shaping.Duration
-	ranks := int64(len(r.Comm))
+	var sum, from, to shaping.Duration
 	for _, e := range o.Ends {
 		if e.Run != run {
 			continue
 		}
+		after := e.At.Sub(r.Offset)
 		if e.Iteration == r.Iterations-1 {
-			sum += e.At.Sub(r.Offset)
+			sum += after
+			to = max(to, after)
 		}
 		if warmup > 0 && e.Iteration == warmup-1 {
-			sum -= e.At.Sub(r.Offset)
+			sum -= after
+			from = max(from, after)
 		}
 	}
-	return max(sum/shaping.Duration(ranks*int64(timed)), r.Launch)
+	if rooted(r.Op) {
+		return max((to-from)/shaping.Duration(timed), r.Launch)
+	}
+	return max(sum/shaping.Duration(len(r.Comm)*timed), r.Launch)
+}
+
+func rooted(op collective.Op) bool {
+	switch op {
+	case collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter:
+		return true
+	default:
+		return false
+	}
 }
 
 // SortEnds puts ends in the order of run, iteration and rank, so that reports

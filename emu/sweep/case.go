@@ -36,22 +36,37 @@ func (c *Case) Runs() []emu.Run { return append([]emu.Run{c.Run}, c.Others...) }
 // iteration that begins where a like one has left ranks and ports is like it.
 // Inside a server, and for messages that fill the links, the second one does;
 // small messages between servers may alternate between two periods, or settle
-// only after some, and cost little: emu/predict's steady_test says how far off
-// a cell is left.
+// only after some, and cost little. Exchanges settle later, the later the fewer
+// ranks a rank waits for: emu/predict's steady_test says how far off a cell is
+// left.
 const (
 	smallMessage = 1 << 20 // bytes
 
-	smallWarmup, smallTimed = 2, 4
-	largeWarmup, largeTimed = 1, 1
+	smallWarmup, smallTimed       = 2, 4
+	largeWarmup, largeTimed       = 1, 1
+	neighbourWarmup               = 4
+	neighbourSmall, neighbourLong = 8, 4 // timed
 )
+
+// settle returns how many iterations warm up at a size, and how many are timed.
+func settle(op collective.Op, bytes int64) (warmup, timed int) {
+	small := bytes <= smallMessage
+	switch {
+	case op == collective.SendRecv && small:
+		return neighbourWarmup, neighbourSmall
+	case op == collective.SendRecv:
+		return neighbourWarmup, neighbourLong
+	case small || op == collective.AllToAll || op == collective.AllToAllV:
+		return smallWarmup, smallTimed
+	default:
+		return largeWarmup, largeTimed
+	}
+}
 
 // iterations returns how many iterations are really run at a size, and how many
 // of those warm up: what a steady state needs, but none where none is asked for.
 func (s *Spec) iterations(bytes int64) (warmup, total int) {
-	warmup, timed := largeWarmup, largeTimed
-	if bytes <= smallMessage {
-		warmup, timed = smallWarmup, smallTimed
-	}
+	warmup, timed := settle(s.Op, bytes)
 	if s.Warmup == 0 {
 		warmup = 0
 	}

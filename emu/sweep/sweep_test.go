@@ -169,6 +169,23 @@ func TestIterationsReallyRun(t *testing.T) {
 	}
 }
 
+// TestExchangesSettleLater than what all ranks wait for.
+func TestExchangesSettleLater(t *testing.T) {
+	for _, tc := range []struct {
+		op            collective.Op
+		bytes         int64
+		warmup, timed int
+	}{
+		{collective.AllToAll, 16, 2, 4}, {collective.AllToAll, 1 << 30, 2, 4}, {collective.AllToAllV, 1 << 30, 2, 4},
+		{collective.SendRecv, 16, 4, 8}, {collective.SendRecv, 1 << 30, 4, 4}, {collective.Gather, 1 << 30, 1, 1},
+	} {
+		s := Spec{Op: tc.op, Warmup: 5, Iterations: 20}
+		if w, n := s.iterations(tc.bytes); w != tc.warmup || n != tc.warmup+tc.timed {
+			t.Errorf("%s of %d B: %d of %d warm up, want %d of %d", tc.op, tc.bytes, w, n, tc.warmup, tc.warmup+tc.timed)
+		}
+	}
+}
+
 // TestPayloadIsNeverAboveTheCount draws runs of all shapes: full is the count,
 // none is nothing, and a scale model is smaller, or full, and has an element
 // for every slice of every chunk that has one.
