@@ -36,27 +36,28 @@ func (c *Case) Runs() []emu.Run { return append([]emu.Run{c.Run}, c.Others...) }
 // iteration that begins where a like one has left ranks and ports is like it.
 // Inside a server, and for messages that fill the links, the second one does;
 // small messages between servers may alternate between two periods, or settle
-// only after some, and cost little. Exchanges settle later, the later the fewer
-// ranks a rank waits for: emu/predict's steady_test says how far off a cell is
+// only after some, and cost little. Exchanges settle later, since a rank waits
+// for its neighbours alone. emu/predict's steady_test says how far off a cell is
 // left.
 const (
 	smallMessage = 1 << 20 // bytes
 
-	smallWarmup, smallTimed       = 2, 4
-	largeWarmup, largeTimed       = 1, 1
-	neighbourWarmup               = 4
-	neighbourSmall, neighbourLong = 8, 4 // timed
+	smallWarmup, smallTimed                 = 2, 4
+	largeWarmup, largeTimed                 = 1, 1
+	smallExchangeWarmup, smallExchangeTimed = 4, 8
+	largeExchangeWarmup, largeExchangeTimed = 2, 4
 )
 
 // settle returns how many iterations warm up at a size, and how many are timed.
 func settle(op collective.Op, bytes int64) (warmup, timed int) {
 	small := bytes <= smallMessage
+	exchange := op == collective.AllToAll || op == collective.AllToAllV || op == collective.SendRecv
 	switch {
-	case op == collective.SendRecv && small:
-		return neighbourWarmup, neighbourSmall
-	case op == collective.SendRecv:
-		return neighbourWarmup, neighbourLong
-	case small || op == collective.AllToAll || op == collective.AllToAllV:
+	case exchange && small:
+		return smallExchangeWarmup, smallExchangeTimed
+	case exchange:
+		return largeExchangeWarmup, largeExchangeTimed
+	case small:
 		return smallWarmup, smallTimed
 	default:
 		return largeWarmup, largeTimed

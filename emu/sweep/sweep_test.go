@@ -176,8 +176,8 @@ func TestExchangesSettleLater(t *testing.T) {
 		bytes         int64
 		warmup, timed int
 	}{
-		{collective.AllToAll, 16, 2, 4}, {collective.AllToAll, 1 << 30, 2, 4}, {collective.AllToAllV, 1 << 30, 2, 4},
-		{collective.SendRecv, 16, 4, 8}, {collective.SendRecv, 1 << 30, 4, 4}, {collective.Gather, 1 << 30, 1, 1},
+		{collective.AllToAll, 16, 4, 8}, {collective.AllToAll, 1 << 30, 2, 4}, {collective.AllToAllV, 1 << 30, 2, 4},
+		{collective.SendRecv, 1 << 20, 4, 8}, {collective.SendRecv, 1<<20 + 4, 2, 4}, {collective.Gather, 1 << 30, 1, 1},
 	} {
 		s := Spec{Op: tc.op, Warmup: 5, Iterations: 20}
 		if w, n := s.iterations(tc.bytes); w != tc.warmup || n != tc.warmup+tc.timed {
