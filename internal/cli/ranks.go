@@ -51,6 +51,7 @@ func (r *ranks) place(a *App, l *benchLine) error {
 			errs = append(errs, fmt.Errorf("%s: %w", mask, err))
 		}
 		c.Env = append(c.Env, mask+"="+v)
+		l.sources["split"] = source{c.Split.String(), mask}
 	}
 	if c.Split.Op != sweep.Whole {
 		c.Split.Ranks = min(max(c.GPUs, 1), maxRanks) * min(max(c.Threads, 1), maxRanks)
