@@ -2,9 +2,9 @@ package collective
 
 import "fmt"
 
-// number is what the implemented element types are in Go.
+// number is what element types are in Go, where Go has them.
 type number interface {
-	float32 | float64 | int32 | int64
+	float32 | float64 | int8 | uint8 | int32 | uint32 | int64 | uint64
 }
 
 // Combine sets dst[i] = a[i] op b[i] for raw little-endian elements of type d.
@@ -14,26 +14,63 @@ type number interface {
 // that is not implemented, are bugs of the caller and panic. Nothing is
 // allocated, and addresses need no alignment, though aligned ones are faster.
 //
-// Integers wrap. Floats follow IEEE 754, rounded to nearest even after each
-// call. Min and max do as fminf and fmaxf, which NCCL uses (2.30
-// src/device/reduce_kernel.h): a NaN loses against a number, and −0 is below +0.
-// So every order of min and max gives the same bits, unless all are NaN.
+// Integers wrap. Floats follow IEEE 754, rounded to nearest even in their type
+// after each call; see arith_narrow.go for those of 16 and 8 bits. Min and max do
+// as fminf and fmaxf, which NCCL uses (2.30 src/device/reduce_kernel.h): a NaN
+// loses against a number, and −0 is below +0. So every order of min and max
+// gives the same bits, unless all are NaN.
+//
+// Avg and MulSum add: what else they do is done before and after, see Prepare
+// and Finish.
+//
+// a op b has the bits of b op a, but for the payload of a NaN that a float or
+// double makes of two: all others make one NaN only.
 func Combine(dst, a, b []byte, d DType, op RedOp) {
 	if len(a) != len(dst) || len(b) != len(dst) {
 		panic(fmt.Sprintf("collective: combining %d and %d bytes into %d", len(a), len(b), len(dst)))
 	}
+	op = op.kernel()
 	switch d {
 	case Float32:
-		reduceBytes[float32](dst, a, b, op)
+		done := 0
+		if op == Sum {
+			done = addVectors(dst, a, b, d)
+		}
+		reduceBytes[float32](dst[done:], a[done:], b[done:], op)
 	case Float64:
 		reduceBytes[float64](dst, a, b, op)
+	case Float16:
+		reduceHalves(dst, a, b, op)
+	case BFloat16:
+		reduceBFloats(dst, a, b, op)
+	case Float8E4M3:
+		reduceFP8(dst, a, b, &tablesE4M3, op)
+	case Float8E5M2:
+		reduceFP8(dst, a, b, &tablesE5M2, op)
+	case Int8:
+		reduceBytes[int8](dst, a, b, op)
+	case Uint8:
+		reduceBytes[uint8](dst, a, b, op)
 	case Int32:
 		reduceBytes[int32](dst, a, b, op)
+	case Uint32:
+		reduceBytes[uint32](dst, a, b, op)
 	case Int64:
 		reduceBytes[int64](dst, a, b, op)
+	case Uint64:
+		reduceBytes[uint64](dst, a, b, op)
 	default:
 		panic(fmt.Sprintf("collective: combining %s is not implemented", d))
 	}
+}
+
+// kernel returns the reduction that combines two elements: the averages and
+// premultiplied sums add.
+func (o RedOp) kernel() RedOp {
+	if o == Avg || o == MulSum {
+		return Sum
+	}
+	return o
 }
 
 // reduceBytes reduces in place where the bytes can be seen as a []T, else by

@@ -90,6 +90,8 @@ func checkHead(p *Plan, inPlace bool) error {
 		return problem(whole, Malformed, "a chunk of %d FIFO steps in slices of %d; slices are at least 1 step and divide the chunk", p.ChunkSteps, p.SliceSteps)
 	case p.Slots < p.SliceSteps:
 		return problem(whole, Malformed, "%s; a slice alone takes %d", count(p.Slots, "slot"), p.SliceSteps)
+	case p.Op == AllToAllV && p.Scratch > 0:
+		return problem(whole, Malformed, "%d scratch chunks; the parts of %s are of unlike length, so none would fit", p.Scratch, p.Op)
 	case inPlace && !p.Op.InPlace():
 		return problem(whole, Malformed, "%s has no in-place form", p.Op)
 	}
@@ -132,6 +134,8 @@ func (f *proof) checkStep(b *provenBlock, i int) error {
 		return problem(here, Malformed, "count %d; allowed are 0 to %d chunks", s.Count, maxIndex)
 	case b.Unit != SM && s.Kind != Forward && s.Kind != Nop:
 		return problem(here, Malformed, "%s in a block of %s, which only forwards", s.Kind, b.Unit)
+	case f.plan.Op == AllToAllV && (s.Kind == ReduceLocal || s.Kind.Receives() && s.Kind != Recv && s.Kind != RecvCopySend):
+		return problem(here, Malformed, "%s; the parts of %s are of unlike length, and not to be reduced", s.Kind, f.plan.Op)
 	case s.Kind.Receives() != (s.Recv != 0) || s.Recv.Len() > len(b.RecvFrom):
 		return problem(here, Malformed, "%s receives from peers %08b; the block has %d", s.Kind, s.Recv, len(b.RecvFrom))
 	case s.Kind.Sends() != (s.Send != 0) || s.Send.Len() > len(b.SendTo):

@@ -75,10 +75,14 @@ func (f *proof) claims(rank int, ids []int32) []claim {
 	return claims
 }
 
-// accesses returns the n things that a step reads or writes.
+// accesses returns the n things that a step reads or writes. To copy chunks onto
+// themselves, as a plan may in place, is to do neither.
 func (f *proof) accesses(id int32) (list [2]access, n int) {
 	b, i := f.at(id)
 	s := &b.Steps[i]
+	if f.inPlace && s.Kind == Copy && f.cell(b, s.Src) == f.cell(b, s.Dst) {
+		return list, 0
+	}
 	a := access{block: int(f.blockOf[id]), id: id, size: s.Chunks()}
 	if s.Kind.ReadsSrc() {
 		a.first = f.cell(b, s.Src)

@@ -180,10 +180,23 @@ func (l *ledger) write(id int32, r Ref, k int, v content) error {
 	if v.ranks != none && int(v.chunk)%n != to%n {
 		return problem(l.place(id), Misfit, "writes %s to %s %d: as long as chunk %d of a part, where chunk %d belongs", l.text(v), r.Buffer, to, int(v.chunk)%n, to%n)
 	}
+	if l.plan.Op == AllToAllV && !l.fits(b.rank, to/n, v) {
+		return problem(l.place(id), Misfit, "writes %s to %s %d: part %d of a rank is as long as what the two send each other, and this is of another pair", l.text(v), r.Buffer, to, to/n)
+	}
 	cell := l.base(b.rank, r.Buffer) + to
 	l.row(b.rank)[cell] = v
 	l.writers[b.rank*l.proof.cells()+cell] = id
 	return nil
+}
+
+// fits reports whether a part of a rank, of parts of unlike length, is as long as
+// the input part that v is from: lengths depend on the sum of both ranks.
+func (l *ledger) fits(rank, part int, v content) bool {
+	if v.ranks == none {
+		return true
+	}
+	from, input := int(v.ranks-1), int(v.chunk)/l.plan.Chunks // one rank's: such plans reduce nothing
+	return (from+input-rank-part)%l.plan.Ranks == 0
 }
 
 func (l *ledger) text(v content) string {

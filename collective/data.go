@@ -7,48 +7,84 @@ import (
 
 // Test data: what each rank puts in, and what must come out.
 //
-// Element i of rank r's input depends on (seed, r, i, type, reduction) alone,
-// so any process can say what any other put in. The values are such that
+// Element i of rank r's input depends on Data, r and i alone, so any process can
+// say what any other put in. The values are such that
 //
 //   - every order of reduction gives the same bits, on up to MaxRanks ranks, so
 //     answers are compared bit for bit and ranks must agree;
-//   - no expected element is zero, so memory that nobody wrote is seen;
+//   - no expected element is zero, so memory that nobody wrote is seen (but an
+//     average that its type rounds to zero always, see data_value.go);
 //   - a contribution that is missing, twice there, or another's is seen, see the
 //     table of symbols for how surely.
 //
 // An input of several parts (reduce_scatter, alltoall, scatter) is one sequence:
-// element i of part p has the index p × count + i.
+// element i of part p has the index p × count + i; alltoallv's parts follow one
+// another likewise, each with its own length.
 
 // MaxRanks is how many ranks the test data are exact for: the sum of 2^17
 // inputs still fits the 24 bits of a float's significand.
 const MaxRanks = 1 << 17
 
-// Fill writes the elements first, first+1, … of a rank's input to dst. A type or
-// reduction that is not implemented panics, as does a length that is no whole
-// number of elements.
-func Fill(dst []byte, d DType, op RedOp, seed uint64, rank int, first int64) {
-	expectation{d, op, seed}.fill(dst, ranks{rank, rank + 1}, first)
+// Data is the test data of one operation.
+type Data struct {
+	Op    Op
+	DType DType
+	RedOp RedOp // of no consequence where Op does not reduce
+	Seed  uint64
+	Ranks int // of the communicator, at most MaxRanks
+	Root  int
+}
+
+// Fill writes the elements first, first+1, … of a rank's input to dst. A length
+// that is no whole number of elements panics, as does a rank beyond MaxRanks.
+func (d Data) Fill(dst []byte, rank int, first int64) {
+	d.recipe(true).fill(dst, ranks{rank, rank + 1}, first)
 }
 
 // Expect writes to dst what the elements first, first+1, … of a rank's output
-// must be after op over n ranks with count elements a part. It follows the
-// definition of the operation, knows no plan and does not use Combine.
+// must be with count elements a part. It follows the definition of the operation,
+// knows no plan and does not use Combine.
 //
 // Elements beyond Checked(op, n, rank, root, count) have no defined value; to
 // ask for them panics.
-func Expect(dst []byte, op Op, d DType, redop RedOp, seed uint64, n, rank, root int, count, first int64) {
-	elems := int64(len(dst)) / d.Size()
-	if end, all := first+elems, Checked(op, n, rank, root, count); first < 0 || end > all {
-		panic(fmt.Sprintf("collective: expectation of elements %d to %d of %s on rank %d of %d, which has %d", first, end, op, rank, n, all))
+func (d Data) Expect(dst []byte, rank int, count, first int64) {
+	size := d.DType.Size()
+	elems := int64(len(dst)) / size
+	if end, all := first+elems, Checked(d.Op, d.Ranks, rank, d.Root, count); first < 0 || end > all {
+		panic(fmt.Sprintf("collective: expectation of elements %d to %d of %s on rank %d of %d, which has %d", first, end, d.Op, rank, d.Ranks, all))
 	}
-	e := expectation{d, redop, seed}
+	r := d.recipe(false)
 	for len(dst) > 0 {
-		part, i := int(first/count), first%count
-		k := min(int64(len(dst))/d.Size(), count-i)
-		from, input := source(op, n, rank, root, part)
-		e.fill(dst[:k*d.Size()], from, int64(input)*count+i)
-		dst, first = dst[k*d.Size():], first+k
+		part, i, left := locate(d.Op, d.Ranks, rank, count, first)
+		k := min(int64(len(dst))/size, left)
+		from, input := source(d.Op, d.Ranks, rank, d.Root, part)
+		r.fill(dst[:k*size], from, partOffset(d.Op, d.Ranks, from.from, input, count)+i)
+		dst, first = dst[k*size:], first+k
 	}
+}
+
+// SameInputs reports whether all ranks' inputs are the same, element by element,
+// even where the operations differ.
+func (d Data) SameInputs(o Data) bool { return d.recipe(true) == o.recipe(true) }
+
+// locate says in which part of a rank's output element e lies, at which place in
+// it, and how many of the part's elements there are from there on.
+func locate(op Op, n, rank int, count, e int64) (part int, i, left int64) {
+	if op != AllToAllV {
+		return int(e / count), e % count, count - e%count
+	}
+	l := lengths{int64(n), count}
+	part = l.at(rank, e)
+	i = e - l.before(rank, part)
+	return part, i, l.of(rank, part) - i
+}
+
+// partOffset returns where a part of a rank's input begins.
+func partOffset(op Op, n, rank, part int, count int64) int64 {
+	if op != AllToAllV {
+		return int64(part) * count
+	}
+	return lengths{int64(n), count}.before(rank, part)
 }
 
 // Checked returns how many elements of a rank's output have a defined value:

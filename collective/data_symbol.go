@@ -12,18 +12,28 @@ import (
 // Combine.
 //
 //	reduction      value of symbol k          symbols combine by
-//	sum            k × a constant             adding
+//	sum, mulsum    k × a constant             adding
 //	prod of ints   5^k mod 2^w                adding
 //	prod of floats (−1)^s × 2^e               xor of s (bit 15), adding e (bits 0–14)
 //	max            increasing in k            maximum
 //	min            decreasing in k            maximum
+//	avg            any of the type's          one rank has a say in an element
 //
-// How surely are errors seen? A sum or integer product always shows a missing
-// or doubled contribution, and one of a wrong rank or element but for one in
-// 2^16 elements (2^10 from rank 64 on, 2^6 from 4096 on). A float product has
-// room for 2^127 in all: one wrong element in eight may pass (one in four from
-// rank 32 on, one in two from 48 on). Max and min show a missing rank in any
-// 2^⌈log2 n⌉ consecutive elements, for there each rank is extreme at least once.
+// How surely are errors seen? A contribution that is missing or doubled shows in
+// every element in which its rank has a say (see share), but for products and
+// extremes; one of a wrong rank or element but for one in 2^bits of those. Bits
+// are 16 for sums and integer products of 32 and 64 bits (10 from rank 64 on, 6
+// from 4096 on), and share.bits else. A float product has room for 2^127 in all:
+// one wrong element in eight may pass (one in four from rank 32 on, one in two
+// from 48 on; of types of less room, one in eight, in shared elements). Max and
+// min show a missing rank in any 2^⌈log2 n⌉ consecutive elements, for there each
+// rank is extreme at least once. So a slice of Spread elements shows all, and one
+// of fewer elements than groups may hold nothing of some ranks.
+//
+// Two things no data could show: averages of 8-bit integers over more ranks than
+// the type counts to are zero, and so are those of f8e4m3 from 1024 ranks on, of
+// f8e5m2 on 2^17, where 1/n rounds to zero. And averages of uint8 over 86 to 255
+// ranks can only be 1, so that one rank's pass for another's.
 
 // lanes is how many elements share a word of hash: 16 bits each.
 const lanes = 4
@@ -49,19 +59,74 @@ func newRanked(seed uint64, first, to int) ranked {
 	return b
 }
 
-// symbols combines the symbols of a batch of ranks into s, whose first symbol
-// belongs to lane 0 of the given word.
-func (b *ranked) symbols(s []uint32, word uint64, d DType, op RedOp) {
-	switch {
-	case op == Min || op == Max:
-		b.maximize(s, word)
-	case op == Prod && d.float():
-		b.multiply(s, word)
-	case op == Prod || op == Sum:
-		b.add(s, word)
-	default:
-		panic(fmt.Sprintf("collective: test data for reduction %s are not implemented", op))
+// symbols writes the combined symbols of the given ranks for elements first,
+// first+1, …, of which the first belongs to lane 0 of a word.
+func (r recipe) symbols(s []uint32, from ranks, first int64) {
+	clear(s)
+	if r.share.groups > 1 || r.kind == meanFloat || r.kind == meanInt {
+		for rank := from.from; rank < from.to; rank++ {
+			r.scatter(s, rank, first)
+		}
+		return
 	}
+	for rank := from.from; rank < from.to; {
+		b := newRanked(r.seed, rank, from.to)
+		b.symbols(s, uint64(first/lanes), r)
+		rank += b.n
+	}
+}
+
+// symbols combines the symbols of a batch of ranks into s.
+func (b *ranked) symbols(s []uint32, word uint64, r recipe) {
+	switch r.kind {
+	case largest, smallest:
+		b.maximize(s, word)
+	case exponents:
+		b.multiply(s, word)
+	case powers5:
+		b.add(s, word, powerBits(r.d, b.first), b.keys[:b.n])
+	case premul:
+		b.addEven(s, word, r.sumMask(b.first))
+	default:
+		b.add(s, word, r.sumMask(b.first), b.keys[:b.n])
+	}
+}
+
+// scatter adds the symbols of a rank to the elements in which it has a say.
+func (r recipe) scatter(s []uint32, rank int, first int64) {
+	key, groups := newRanked(r.seed, rank, rank+1).keys[0], int64(r.share.groups)
+	mask := uint32(r.sumMask(rank))
+	even := uint32(rank%2) & uint32(lost(r.kind))
+	for i := (groups - (int64(rank)+first)%groups) % groups; i < int64(len(s)); i += groups {
+		switch h := uint32(mix(key + uint64(first+i)*weyl)); r.kind {
+		case exponents:
+			s[i] = (s[i] + h&3) ^ h&signBit
+		case meanFloat, meanInt:
+			s[i] = drawn | h&0xffff
+		default:
+			s[i] += 1 + even + h&mask&^even
+		}
+	}
+}
+
+// drawn marks the symbol of an element of which a rank is the only one to have a
+// say, so that no 16 random bits look like nobody's.
+const drawn = 1 << 16
+
+// sumMask returns which of its 16 bits a rank's symbol of a sum uses.
+func (r recipe) sumMask(rank int) uint64 {
+	if rooms[r.d].sum == 0 {
+		return sumBits(rank)
+	}
+	return 1<<(r.share.bits+lost(r.kind)) - 1
+}
+
+// powerBits is sumBits for products of integers: 5^k repeats after 2^6 in 8 bits.
+func powerBits(d DType, rank int) uint64 {
+	if d.Size() == 1 {
+		return 0x1f
+	}
+	return sumBits(rank)
 }
 
 // draw returns the hash of a word: the i-th output of the generator wyrand
@@ -91,11 +156,26 @@ func sumBits(rank int) uint64 {
 	}
 }
 
+// addEven is for mulsum: what odd ranks contribute is even, so that they can put
+// in half of it.
+func (b *ranked) addEven(s []uint32, word uint64, mask uint64) {
+	var byParity [2][batch]uint64
+	var n [2]int
+	for i, key := range b.keys[:b.n] {
+		p := (b.first + i) % 2
+		byParity[p][n[p]] = key
+		n[p]++
+	}
+	b.add(s, word, mask, byParity[0][:n[0]])
+	b.add(s, word, mask&^1, byParity[1][:n[1]])
+	b.add(s, word, 0, byParity[1][:n[1]])
+}
+
 // add is for sums and integer products. Each rank adds 1 + its bits, so
 // no contribution is nothing.
-func (b *ranked) add(s []uint32, word uint64) {
-	mask, keys := sumBits(b.first)*everyOther, b.keys[:b.n]
-	step, ones := word*weyl, uint64(b.n)*everyOther
+func (b *ranked) add(s []uint32, word uint64, mask uint64, keys []uint64) {
+	mask *= everyOther
+	step, ones := word*weyl, uint64(len(keys))*everyOther
 	for len(s) >= lanes {
 		even, odd := ones, ones
 		for _, key := range keys {

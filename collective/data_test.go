@@ -13,22 +13,33 @@ import (
 )
 
 func eachKind(t *testing.T, f func(t *testing.T, d DType, op RedOp)) {
-	for _, d := range realTypes {
-		for _, op := range realRedOps {
+	for _, d := range DTypes() {
+		for _, op := range RedOps() {
 			t.Run(fmt.Sprintf("%v/%v", d, op), func(t *testing.T) { f(t, d, op) })
 		}
 	}
 }
 
-func input(d DType, op RedOp, rank int, first, n int64) []byte {
-	b := make([]byte, n*d.Size())
-	Fill(b, d, op, 7, rank, first)
+func data(d DType, op RedOp, n int) Data {
+	return Data{Op: AllReduce, DType: d, RedOp: op, Seed: 7, Ranks: n}
+}
+
+func (d Data) input(rank int, first, elems int64) []byte {
+	b := make([]byte, elems*d.DType.Size())
+	d.Fill(b, rank, first)
 	return b
 }
 
-func expected(d DType, op RedOp, n int, first, elems int64) []byte {
-	b := make([]byte, elems*d.Size())
-	Expect(b, AllReduce, d, op, 7, n, 0, 0, first+elems, first)
+// prepared is what of a rank's input is combined.
+func (d Data) prepared(rank int, first, elems int64) []byte {
+	b := d.input(rank, first, elems)
+	Prepare(b, d.DType, d.RedOp, rank, d.Ranks)
+	return b
+}
+
+func (d Data) expected(first, elems int64) []byte {
+	b := make([]byte, elems*d.DType.Size())
+	d.Expect(b, 0, first+elems, first)
 	return b
 }
 
@@ -38,11 +49,11 @@ func expected(d DType, op RedOp, n int, first, elems int64) []byte {
 func TestEveryOrderGivesTheExpectedBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	eachKind(t, func(t *testing.T, d DType, op RedOp) {
-		for _, n := range []int{1, 2, 3, 7, 16, 17, 50, 65, 130} {
-			first := int64(rng.IntN(1 << 20))
-			want := expected(d, op, n, first, 37)
+		for _, n := range []int{1, 2, 3, 7, 16, 17, 33, 50, 65, 130} {
+			data, first := data(d, op, n), int64(rng.IntN(1<<20))
+			want := data.expected(first, 37)
 			for try := range 3 {
-				if w := CountWrong(reduceAnyhow(rng, d, op, n, first, 37), want, d); w != 0 {
+				if w := CountWrong(data.reduceAnyhow(rng, first, 37), want, d); w != 0 {
 					t.Errorf("%d ranks, order %d: %d of 37 elements differ", n, try, w)
 				}
 			}
@@ -51,18 +62,36 @@ func TestEveryOrderGivesTheExpectedBits(t *testing.T) {
 }
 
 // reduceAnyhow combines all ranks' inputs, two at a time, in a random tree.
-func reduceAnyhow(rng *rand.Rand, d DType, op RedOp, n int, first, elems int64) []byte {
+func (d Data) reduceAnyhow(rng *rand.Rand, first, elems int64) []byte {
 	var parts [][]byte
-	for r := range n {
-		parts = append(parts, input(d, op, r, first, elems))
+	for r := range d.Ranks {
+		parts = append(parts, d.prepared(r, first, elems))
 	}
 	for len(parts) > 1 {
 		i := rng.IntN(len(parts) - 1)
 		j := i + 1 + rng.IntN(len(parts)-1-i)
-		Combine(parts[i], parts[i], parts[j], d, op)
+		Combine(parts[i], parts[i], parts[j], d.DType, d.RedOp)
 		parts = slices.Delete(parts, j, j+1)
 	}
+	Finish(parts[0], d.DType, d.RedOp, d.Ranks)
 	return parts[0]
+}
+
+// A switch, too, gives the expected bits: no order, no accumulator changes them.
+func TestSwitchGivesTheExpectedBits(t *testing.T) {
+	eachKind(t, func(t *testing.T, d DType, op RedOp) {
+		for _, n := range []int{1, 2, 8, 50} {
+			data, in := data(d, op, n), make([][]byte, n)
+			for r := range in {
+				in[r] = data.prepared(r, 3, 1100)
+			}
+			CombineAll(in[0], in, d, op)
+			Finish(in[0], d, op, n)
+			if w := CountWrong(in[0], data.expected(3, 1100), d); w != 0 {
+				t.Errorf("%d ranks: %d of 1100 elements differ", n, w)
+			}
+		}
+	})
 }
 
 // The bounds that make floats exact, at the largest symbols hashing could give.
@@ -88,14 +117,18 @@ func TestExactOnMaxRanks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("131,072 ranks")
 	}
-	for _, op := range []RedOp{Sum, Prod, Max} {
-		acc, in := input(Float32, op, 0, 5, 2), make([]byte, 8)
+	for _, c := range []struct {
+		d  DType
+		op RedOp
+	}{{Float32, Sum}, {Float32, Prod}, {Float32, Max}, {BFloat16, Sum}, {Float8E5M2, Prod}, {Int8, Min}} {
+		data := data(c.d, c.op, MaxRanks)
+		acc, in := data.input(0, 5, 2), make([]byte, 2*c.d.Size())
 		for r := 1; r < MaxRanks; r++ {
-			Fill(in, Float32, op, 7, r, 5)
-			Combine(acc, acc, in, Float32, op)
+			data.Fill(in, r, 5)
+			Combine(acc, acc, in, c.d, c.op)
 		}
-		if CountWrong(acc, expected(Float32, op, MaxRanks, 5, 2), Float32) != 0 {
-			t.Errorf("%v of %d ranks differs", op, MaxRanks)
+		if CountWrong(acc, data.expected(5, 2), c.d) != 0 {
+			t.Errorf("%v %v of %d ranks differs", c.d, c.op, MaxRanks)
 		}
 	}
 }
@@ -103,13 +136,13 @@ func TestExactOnMaxRanks(t *testing.T) {
 // Any window of the data, at any address, equals the same part of the whole.
 func TestWindowsAgreeWithTheWhole(t *testing.T) {
 	eachKind(t, func(t *testing.T, d DType, op RedOp) {
-		size := d.Size()
-		whole := expected(d, op, 3, 0, 2*blockElems+9)
+		size, data := d.Size(), data(d, op, 37)
+		whole := data.expected(0, 2*blockElems+9)
 		for _, first := range []int64{0, 1, 2, 3, 4, blockElems - 1, blockElems} {
 			for _, n := range []int64{0, 1, 2, 5, blockElems, blockElems + 3} {
 				for shift := range 2 {
 					got := make([]byte, n*size+1)[shift:][:n*size]
-					Expect(got, AllReduce, d, op, 7, 3, 0, 0, 1<<20, first)
+					data.Expect(got, 0, 1<<20, first)
 					if !bytes.Equal(got, whole[first*size:][:n*size]) {
 						t.Errorf("elements %d to %d, address off by %d, differ", first, first+n, shift)
 					}
@@ -122,8 +155,10 @@ func TestWindowsAgreeWithTheWhole(t *testing.T) {
 // Each operation against its definition, written out once more by hand.
 func TestExpectFollowsTheDefinitions(t *testing.T) {
 	const n, count, root = 5, 7, 3
-	in := func(rank, index int) []byte { return input(Int64, Sum, rank, int64(index), 1) }
-	all := func(index int) []byte { return expected(Int64, Sum, n, int64(index), 1) }
+	data := data(Int64, Sum, n)
+	data.Root = root
+	in := func(rank, index int) []byte { return data.input(rank, int64(index), 1) }
+	all := func(index int) []byte { return data.expected(int64(index), 1) }
 	defs := map[Op]func(rank, e int) []byte{
 		AllReduce:     func(_, e int) []byte { return all(e) },
 		Reduce:        func(_, e int) []byte { return all(e) },
@@ -133,7 +168,7 @@ func TestExpectFollowsTheDefinitions(t *testing.T) {
 		Broadcast:     func(_, e int) []byte { return in(root, e) },
 		Scatter:       func(rank, e int) []byte { return in(root, rank*count+e) },
 		AllToAll:      func(rank, e int) []byte { return in(e/count, rank*count+e%count) },
-		AllToAllV:     func(rank, e int) []byte { return in(e/count, rank*count+e%count) },
+		AllToAllV:     func(rank, e int) []byte { return unlike(rank, e, n, count, in) },
 		Barrier:       func(_, e int) []byte { return all(e) },
 		SendRecv:      func(rank, e int) []byte { return in((rank+n-1)%n, e) },
 	}
@@ -141,7 +176,9 @@ func TestExpectFollowsTheDefinitions(t *testing.T) {
 		for rank := range n {
 			elems := int(Checked(op, n, rank, root, count))
 			got := make([]byte, elems*8)
-			Expect(got, op, Int64, Sum, 7, n, rank, root, count, 0)
+			of := data
+			of.Op = op
+			of.Expect(got, rank, count, 0)
 			for e := range elems {
 				if !bytes.Equal(got[e*8:][:8], defs[op](rank, e)) {
 					t.Errorf("%v: element %d of rank %d's output", op, e, rank)
@@ -149,6 +186,31 @@ func TestExpectFollowsTheDefinitions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// unlike is the definition of alltoallv, part by part.
+func unlike(rank, e, n, count int, in func(rank, index int) []byte) []byte {
+	from := 0
+	for ; e >= partOf(rank, from, n, count); from++ {
+		e -= partOf(rank, from, n, count)
+	}
+	for q := range rank {
+		e += partOf(from, q, n, count)
+	}
+	return in(from, e)
+}
+
+// partOf is how much rank r sends to q: a share of twice the average for every
+// step round the circle, and where that is none, what is left.
+func partOf(r, q, n, count int) int {
+	share, left := 2*count/n, n*count
+	if (r+q)%n > 0 {
+		return (r + q) % n * share
+	}
+	for i := range n {
+		left -= i * share
+	}
+	return left
 }
 
 func TestCheckedAndUniform(t *testing.T) {
@@ -175,15 +237,17 @@ barrier 10 10 true
 
 func TestDataRefuseBugs(t *testing.T) {
 	b := make([]byte, 16)
+	two, reduce := data(Float32, Sum, 2), data(Float32, Sum, 2)
+	reduce.Op = Reduce
 	for name, f := range map[string]func(){
-		"beyond the output": func() { Expect(b, AllReduce, Float32, Sum, 1, 2, 0, 0, 3, 0) },
-		"before it":         func() { Expect(b, AllReduce, Float32, Sum, 1, 2, 0, 0, 9, -1) },
-		"no defined value":  func() { Expect(b, Reduce, Float32, Sum, 1, 2, 1, 0, 9, 0) },
-		"too many ranks":    func() { Fill(b, Float32, Sum, 1, MaxRanks, 0) },
-		"negative rank":     func() { Fill(b, Float32, Sum, 1, -1, 0) },
-		"half an element":   func() { Fill(b[:6], Float32, Sum, 1, 0, 0) },
-		"type":              func() { Fill(b, BFloat16, Sum, 1, 0, 0) },
-		"reduction":         func() { Fill(b, Float32, Avg, 1, 0, 0) },
+		"beyond the output": func() { two.Expect(b, 0, 3, 0) },
+		"before it":         func() { two.Expect(b, 0, 9, -1) },
+		"no defined value":  func() { reduce.Expect(b, 1, 9, 0) },
+		"too many ranks":    func() { two.Fill(b, MaxRanks, 0) },
+		"negative rank":     func() { two.Fill(b, -1, 0) },
+		"half an element":   func() { two.Fill(b[:6], 0, 0) },
+		"type":              func() { data(numDTypes, Sum, 2).Fill(b, 0, 0) },
+		"reduction":         func() { data(Float32, numRedOps, 2).Fill(b, 0, 0) },
 		"lengths":           func() { CountWrong(b, b[:8], Float32) },
 	} {
 		if !panics(f) {
@@ -197,26 +261,35 @@ func TestDataRefuseBugs(t *testing.T) {
 func TestFaultsAreSeen(t *testing.T) {
 	const n, elems = 32, 512
 	eachKind(t, func(t *testing.T, d DType, op RedOp) {
-		want := expected(d, op, n, 0, elems)
+		data := data(d, op, n)
+		want, share := data.expected(0, elems), data.recipe(true).share
+		idempotent := op == Min || op == Max
 		missing, twice, moved := 0, 0, 0
+		var inputs [][]byte
 		for r := range n {
-			own := input(d, op, r, 0, elems)
-			if w := CountWrong(without(d, op, n, r, elems), want, d); op == Sum || d == Int32 && op == Prod || d == Int64 && op == Prod {
-				missing += elems - int(w)
-			} else if w == 0 {
+			inputs = append(inputs, data.prepared(r, 0, elems))
+		}
+		for r, own := range inputs {
+			w := CountWrong(data.altered(inputs, r, 0), want, d)
+			if missing += elems - int(w); idempotent && w == 0 {
 				t.Errorf("rank %d could be left out of %d elements", r, elems)
 			}
-			again := slices.Clone(want)
-			Combine(again, again, own, d, op)
-			twice += elems - int(CountWrong(again, want, d))
-			moved += elems - 1 - int(CountWrong(own[d.Size():], own[:len(own)-int(d.Size())], d))
+			twice += elems - int(CountWrong(data.altered(inputs, r, 2), want, d))
+			cut := int(d.Size()) * share.groups // the next element it has a say in
+			moved += elems - share.groups - int(CountWrong(own[cut:], own[:len(own)-cut], d))
 		}
-		limit := 8 // of n × elems = 2^14 trials, at 2^-16 each; the seed is fixed
-		if d.float() && op == Prod {
-			limit = n * elems / 8 * 5 / 4
+		// Of n × elems = 2^14 trials; the seed is fixed.
+		silent := n * elems * (share.groups - 1) / share.groups // no say in them
+		limit := silent + 8 + n*elems/share.groups>>share.bits*3/2
+		if op == Prod && d.float() {
+			limit = silent + n*elems/share.groups/8*3/2
+			missing = min(missing, limit)
 		}
-		if missing > limit || moved > limit || op.idempotent() == (twice < n*elems) {
-			t.Errorf("unseen of %d: missing %d, twice %d, moved by one %d", n*elems, missing, twice, moved)
+		if op == Prod {
+			limit += n * elems >> share.bits
+		}
+		if !idempotent && (missing > limit || twice > limit) || moved > limit || idempotent && twice < n*elems {
+			t.Errorf("unseen of %d: missing %d, twice %d, moved %d; at most %d", n*elems, missing, twice, moved, limit)
 		}
 		if w := CountWrong(make([]byte, len(want)), want, d); w != elems {
 			t.Errorf("%d expected elements are zero", elems-w)
@@ -224,19 +297,18 @@ func TestFaultsAreSeen(t *testing.T) {
 	})
 }
 
-func (o RedOp) idempotent() bool { return o == Min || o == Max }
-
-func without(d DType, op RedOp, n, r int, elems int64) []byte {
-	var acc []byte
-	for k := range n {
-		if in := input(d, op, k, 0, elems); k == r {
-			continue
-		} else if acc == nil {
-			acc = in
-		} else {
-			Combine(acc, acc, in, d, op)
-		}
+// altered is the reduction with one rank's contribution some other number of
+// times than once.
+func (d Data) altered(inputs [][]byte, rank, times int) []byte {
+	rest := slices.Concat(inputs[:rank], inputs[rank+1:])
+	for range times {
+		rest = append(rest, inputs[rank])
 	}
+	acc := slices.Clone(rest[0])
+	for _, in := range rest[1:] {
+		Combine(acc, acc, in, d.DType, d.RedOp)
+	}
+	Finish(acc, d.DType, d.RedOp, d.Ranks)
 	return acc
 }
 
@@ -247,7 +319,7 @@ func TestEveryRankIsExtremeSomewhere(t *testing.T) {
 		for n := 2; n <= 70; n++ {
 			window := int64(1) << bits.Len(uint(n-1))
 			for _, first := range []int64{0, 3, 1<<33 + 5} {
-				want := expected(Int32, op, n, first, window)
+				want := data(Int32, op, n).expected(first, window)
 				alone := make([]bool, n)
 				for i := range window {
 					if r, ties := holder(op, n, first+i, want[i*4:][:4]); ties == 1 {
@@ -264,7 +336,7 @@ func TestEveryRankIsExtremeSomewhere(t *testing.T) {
 
 func holder(op RedOp, n int, i int64, want []byte) (rank, ties int) {
 	for r := range n {
-		if bytes.Equal(input(Int32, op, r, i, 1), want) {
+		if bytes.Equal(data(Int32, op, n).input(r, i, 1), want) {
 			rank = r
 			ties++
 		}
@@ -287,7 +359,7 @@ func TestCountWrongCountsElements(t *testing.T) {
 func TestFillAllocatesNothing(t *testing.T) {
 	b := make([]byte, 8192)
 	for _, op := range realRedOps {
-		if n := testing.AllocsPerRun(5, func() { Fill(b, Float32, op, 1, 2, 0) }); n != 0 {
+		if n := testing.AllocsPerRun(5, func() { data(Float32, op, 4).Fill(b, 2, 0) }); n != 0 {
 			t.Errorf("%v: %v allocations", op, n)
 		}
 	}
@@ -308,9 +380,9 @@ func TestGoldenData(t *testing.T) {
 		}
 		var b strings.Builder
 		for r := range n {
-			fmt.Fprintf(&b, "rank %d  %s\n", r, show(input(d, op, r, 0, 6), d))
+			fmt.Fprintf(&b, "rank %d  %s\n", r, show(data(d, op, n).input(r, 0, 6), d))
 		}
-		fmt.Fprintf(&b, "all     %s\n", show(expected(d, op, n, 0, 6), d))
+		fmt.Fprintf(&b, "all     %s\n", show(data(d, op, n).expected(0, 6), d))
 		return b.String()
 	})
 }
@@ -326,6 +398,18 @@ func show(b []byte, d DType) string {
 		out = printed[int32](b)
 	case Int64:
 		out = printed[int64](b)
+	case Int8:
+		out = printed[int8](b)
+	case Uint8:
+		out = printed[uint8](b)
+	case Uint32:
+		out = printed[uint32](b)
+	case Uint64:
+		out = printed[uint64](b)
+	default:
+		for size := int(d.Size()); len(b) > 0; b = b[size:] {
+			out = append(out, fmt.Sprint(d.narrow().value(element(b, size))))
+		}
 	}
 	return strings.Join(out, " ")
 }
@@ -341,12 +425,12 @@ func printed[T number](b []byte) (out []string) {
 
 func BenchmarkFill(b *testing.B) {
 	dst := make([]byte, 1<<20)
-	for _, d := range realTypes {
-		for _, op := range realRedOps {
+	for _, d := range DTypes() {
+		for _, op := range RedOps() {
 			b.Run(fmt.Sprintf("%v/%v", d, op), func(b *testing.B) {
 				b.SetBytes(int64(len(dst)))
 				for b.Loop() {
-					Fill(dst, d, op, 1, 3, 0)
+					data(d, op, 32).Fill(dst, 3, 0)
 				}
 			})
 		}
@@ -357,11 +441,11 @@ func BenchmarkFill(b *testing.B) {
 func BenchmarkExpect(b *testing.B) {
 	const n, elems = 32, 1 << 16
 	dst := make([]byte, elems*8)
-	for _, d := range realTypes {
-		for _, op := range realRedOps {
+	for _, d := range DTypes() {
+		for _, op := range RedOps() {
 			b.Run(fmt.Sprintf("%v/%v", d, op), func(b *testing.B) {
 				for b.Loop() {
-					Expect(dst[:elems*d.Size()], AllReduce, d, op, 1, n, 0, 0, elems, 0)
+					data(d, op, n).Expect(dst[:elems*d.Size()], 0, elems, 0)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n/elems, "ns/rank-element")
 			})

@@ -1,16 +1,9 @@
 package collective
 
 import (
-	"fmt"
+	"encoding/binary"
 	"math"
 )
-
-// expectation turns symbols into elements of a type under a reduction.
-type expectation struct {
-	d    DType
-	op   RedOp
-	seed uint64
-}
 
 // blockElems is how many elements are made at a time: their symbols stay in the
 // first cache.
@@ -18,40 +11,53 @@ const blockElems = 1024
 
 // fill writes elements first, first+1, … of the reduction of the given ranks'
 // inputs.
-func (e expectation) fill(dst []byte, from ranks, first int64) {
-	size := int(e.d.Size())
-	if len(dst)%size != 0 {
-		panic(fmt.Sprintf("collective: %d bytes are no whole number of %s", len(dst), e.d))
-	}
+func (r recipe) fill(dst []byte, from ranks, first int64) {
+	size := int(r.d.Size())
+	wholeElements(dst, size)
 	var symbols [blockElems]uint32
 	for len(dst) > 0 {
 		skip := int(first % lanes) // words of hash begin at multiples of lanes
 		n := min(len(dst)/size, blockElems-skip)
 		s := symbols[:(skip+n+lanes-1)/lanes*lanes]
-		clear(s)
-		for r := from.from; r < from.to; {
-			b := newRanked(e.seed, r, from.to)
-			b.symbols(s, uint64(first/lanes), e.d, e.op)
-			r += b.n
+		r.symbols(s, from, first-int64(skip))
+		s = s[skip : skip+n]
+		if r.kind == premul && r.raw && from.from%2 == 1 {
+			for i := range s { // of which MulSumFactor makes the symbol
+				s[i] >>= 1
+			}
 		}
-		e.values(dst[:n*size], s[skip:skip+n])
+		r.values(dst[:n*size], s)
 		dst, first = dst[n*size:], first+int64(n)
 	}
 }
 
 // values writes the elements that symbols stand for.
-func (e expectation) values(dst []byte, s []uint32) {
-	switch e.d {
+func (r recipe) values(dst []byte, s []uint32) {
+	switch r.d {
 	case Float32:
-		write[float32](dst, s, e)
+		write[float32](dst, s, r)
 	case Float64:
-		write[float64](dst, s, e)
+		write[float64](dst, s, r)
 	case Int32:
-		write[int32](dst, s, e)
+		write[int32](dst, s, r)
+	case Uint32:
+		write[uint32](dst, s, r)
 	case Int64:
-		write[int64](dst, s, e)
+		write[int64](dst, s, r)
+	case Uint64:
+		write[uint64](dst, s, r)
+	case Int8, Uint8:
+		for i, k := range s {
+			dst[i] = uint8(r.small(k))
+		}
+	case Float16, BFloat16:
+		for i, k := range s {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(r.narrow(k)))
+		}
 	default:
-		panic(fmt.Sprintf("collective: test data of %s are not implemented", e.d))
+		for i, k := range s {
+			dst[i] = uint8(r.narrow(k))
+		}
 	}
 }
 
@@ -67,29 +73,44 @@ var scales = [numDTypes]scale{
 	Float32: {sum: 1, extreme: 1, unit: 1.0 / (1 << 16)},                     // symbols are all that 24 bits hold
 	Float64: {sum: 0x13c6_ef37, extreme: 0x13c6_ef37, unit: 1.0 / (1 << 44)}, // 29 bits: sums stay below 2^53
 	Int32:   {sum: 0x9e37_79b1, extreme: 509, unit: 1},                       // extremes: 2^22 × 509 < 2^31
+	Uint32:  {sum: 0x9e37_79b1, extreme: 509, unit: 1},                       // and 2^23 × 509 < 2^32
 	Int64:   {sum: 0x1e37_79b9_7f4a_7c15, extreme: 0x1f3_5179_41bd, unit: 1}, // extremes: 2^22 × 2^41 = 2^63
+	Uint64:  {sum: 0x1e37_79b9_7f4a_7c15, extreme: 0x1f3_5179_41bd, unit: 1},
+	Int8:    {sum: 0x4d},
+	Uint8:   {sum: 0x4d},
 }
 
-func write[T number](dst []byte, s []uint32, e expectation) {
+func write[T number](dst []byte, s []uint32, r recipe) {
 	v, seen := view[T](dst)
 	if !seen {
 		var elsewhere [blockElems]T
 		v = elsewhere[:len(s)]
 	}
 	// Symbols of max and min are below 2^21.2, half of them below 2^16: from
-	// 2k+1−2^17 come odd numbers of both signs, below 2^22.
-	c := scales[e.d]
-	switch {
-	case e.op == Sum:
+	// 2k+1−2^17 come odd numbers of both signs, below 2^22. The minimum of
+	// unsigned types counts down from 2^23.
+	c := scales[r.d]
+	middle, top := c.extreme*(1-1<<17), c.extreme*(1<<17-1)
+	if r.d == Uint32 || r.d == Uint64 {
+		middle, top = c.extreme, c.extreme<<23
+	}
+	switch r.kind {
+	case additive, premul:
 		linear(v, s, c.sum, 0, T(c.unit))
-	case e.op == Max:
-		linear(v, s, 2*c.extreme, c.extreme*(1-1<<17), T(c.unit))
-	case e.op == Min:
-		linear(v, s, -2*c.extreme, -c.extreme*(1-1<<17), T(c.unit))
-	case e.d.float():
+	case largest:
+		linear(v, s, 2*c.extreme, middle, T(c.unit))
+	case smallest:
+		linear(v, s, -2*c.extreme, top, T(c.unit))
+	case exponents:
 		signedPowers(v, s)
-	default:
+	case powers5:
 		powersOfFive(v, s)
+	case meanFloat:
+		meanFloats(v, s, r)
+	case meanInt:
+		for i, k := range s {
+			v[i] = T(r.meanInt(k))
+		}
 	}
 	if !seen {
 		encode(dst, v)

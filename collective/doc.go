@@ -8,8 +8,11 @@
 //	shape.go     Shape: ranks on nodes on rails, all an algorithm may know of a cluster
 //	plan.go      Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
+//	lengths.go   parts of unlike length, of AllToAllV
 //	registry.go  the table of algorithms
 //	ring.go, tree.go …  one algorithm each
+//	direct*.go, pairwise.go, hierarchical*.go  exchanges between all ranks
+//	tracks.go    which channels messages between any two ranks take
 //	check*.go    Check: proves a plan without running it
 //	print.go     Print: a plan to be read
 //

@@ -27,23 +27,22 @@ const (
 )
 
 var dtypes = [numDTypes]struct {
-	name        string // as nccl-tests' -d takes it
-	alias       string // as NCCL's own headers and frameworks say it
-	size        int64  // bytes
-	implemented bool
+	name  string // as nccl-tests' -d takes it
+	alias string // as NCCL's own headers and frameworks say it
+	size  int64  // bytes
 }{
-	Float32:    {"float", "fp32", 4, true},
-	Float16:    {"half", "fp16", 2, false},
-	BFloat16:   {"bfloat16", "bf16", 2, false},
-	Float64:    {"double", "fp64", 8, true},
-	Int8:       {"int8", "char", 1, false},
-	Uint8:      {"uint8", "byte", 1, false},
-	Int32:      {"int32", "int", 4, true},
-	Uint32:     {"uint32", "uint", 4, false},
-	Int64:      {"int64", "long", 8, true},
-	Uint64:     {"uint64", "ulong", 8, false},
-	Float8E4M3: {"f8e4m3", "fp8_e4m3", 1, false},
-	Float8E5M2: {"f8e5m2", "fp8_e5m2", 1, false},
+	Float32:    {"float", "fp32", 4},
+	Float16:    {"half", "fp16", 2},
+	BFloat16:   {"bfloat16", "bf16", 2},
+	Float64:    {"double", "fp64", 8},
+	Int8:       {"int8", "char", 1},
+	Uint8:      {"uint8", "byte", 1},
+	Int32:      {"int32", "int", 4},
+	Uint32:     {"uint32", "uint", 4},
+	Int64:      {"int64", "long", 8},
+	Uint64:     {"uint64", "ulong", 8},
+	Float8E4M3: {"f8e4m3", "fp8_e4m3", 1},
+	Float8E5M2: {"f8e5m2", "fp8_e5m2", 1},
 }
 
 // DTypes returns every element type in declaration order.
@@ -60,12 +59,11 @@ func (d DType) String() string {
 // Size returns the bytes of one element.
 func (d DType) Size() int64 { return dtypes[d].size }
 
-// Implemented reports whether Combine, Fill and Expect know the type. The others
-// are known by name alone, so that a user is told "not yet" rather than "what?".
-func (d DType) Implemented() bool { return d < numDTypes && dtypes[d].implemented }
+// Implemented reports whether the type has arithmetic and test data: all have.
+func (d DType) Implemented() bool { return d < numDTypes }
 
-// float reports whether the type is an implemented floating-point type.
-func (d DType) float() bool { return d == Float32 || d == Float64 }
+// float reports whether the type is a floating-point type.
+func (d DType) float() bool { return d.narrow() != nil || d == Float32 || d == Float64 }
 
 // ParseDType returns the type with the given name of nccl-tests, or with a short
 // name such as "fp32". The error lists what is allowed.
@@ -103,8 +101,9 @@ func RedOps() []RedOp { return enumerate[RedOp](numRedOps) }
 // String returns nccl-tests' name of the reduction.
 func (o RedOp) String() string { return name(redOpNames[:], int(o)) }
 
-// Implemented reports whether Combine, Fill and Expect know the reduction.
-func (o RedOp) Implemented() bool { return o <= Max }
+// Implemented reports whether the reduction has arithmetic and test data: all
+// have.
+func (o RedOp) Implemented() bool { return o < numRedOps }
 
 // ParseRedOp returns the reduction with the given name of nccl-tests. The error
 // lists what is allowed.

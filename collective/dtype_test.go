@@ -35,22 +35,12 @@ func TestNamesAreUnique(t *testing.T) {
 }
 
 func TestWhatIsImplemented(t *testing.T) {
-	var types, ops []string
 	for _, d := range DTypes() {
-		if d.Implemented() {
-			types = append(types, d.String())
+		for _, o := range RedOps() {
+			if !d.Implemented() || !o.Implemented() {
+				t.Errorf("%v of %v is not implemented", o, d)
+			}
 		}
-	}
-	for _, o := range RedOps() {
-		if o.Implemented() {
-			ops = append(ops, o.String())
-		}
-	}
-	if got := strings.Join(types, " "); got != "float double int32 int64" {
-		t.Errorf("implemented types: %s", got)
-	}
-	if got := strings.Join(ops, " "); got != "sum prod min max" {
-		t.Errorf("implemented reductions: %s", got)
 	}
 	if DType(200).Implemented() || RedOp(200).Implemented() {
 		t.Error("a number that is no type or reduction counts as implemented")

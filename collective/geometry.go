@@ -3,13 +3,17 @@ package collective
 // Geometry says, for one message size, which elements the chunks and slices of
 // a plan are. Everything is cut evenly: parts into loops, loops into chunks,
 // messages into slices, each piece at most one element longer than another, so
-// every count works, zero included.
+// every count works, zero included. The parts of an AllToAllV are not of one
+// length (see lengths); each is cut as the others are.
 //
 //	part p │ loop 0              │ loop 1              │ …
 //	       │ chunk 0 │ chunk 1 … │ chunk 0 │ chunk 1 … │
 type Geometry struct {
-	// Count is the number of elements of one part.
+	// Count is the number of elements of one part; of AllToAllV's on average.
 	Count int64
+	// Ranks is 0 where all parts are alike. Else there is a part for each, whose
+	// length depends on Rank, the one that has the buffer: see For.
+	Ranks, Rank int
 	// Chunks is the plan's number of chunks a part.
 	Chunks int
 	// Loops is how often the plan runs over the buffers.
@@ -28,6 +32,10 @@ const minSliceBytes = 32 << 10
 // Size returns the geometry of p for count elements of elemSize bytes a part.
 func (p *Plan) Size(count, elemSize int64) Geometry {
 	g := Geometry{Count: count, Chunks: p.Chunks, Loops: 1, Slices: 1, SlotsPerSlice: p.SliceSteps}
+	if p.Op == AllToAllV {
+		g.Ranks = p.Ranks
+		count = g.lengths().longest()
+	}
 	chunk := max(p.largestChunk()/elemSize, 1)
 	if p.Depth > 0 {
 		chunk = p.pipelined(count, elemSize, chunk)
@@ -76,21 +84,48 @@ func (p *Plan) pipelined(count, elemSize, chunk int64) int64 {
 // A count that is not smaller than g's own returns g itself.
 func (g Geometry) Scale(count int64) Geometry {
 	s := g
-	s.Count = max(count, int64(g.Loops)*int64(g.Chunks)*int64(g.Slices))
+	pieces := int64(g.Loops) * int64(g.Chunks) * int64(g.Slices)
+	if g.Ranks > 0 {
+		pieces = g.lengths().least(pieces)
+	}
+	s.Count = max(count, pieces)
 	if s.Count >= g.Count {
 		return g
 	}
 	return s
 }
 
+// For returns g for the buffers of a rank. Where parts are alike, that is g.
+func (g Geometry) For(rank int) Geometry {
+	g.Rank = rank
+	return g
+}
+
+// Even returns whether all slices of all chunks of every rank are equally long,
+// and the length in elements of the shortest: what most sizes need to know.
+func (g *Geometry) Even() (even bool, least int64) {
+	pieces := int64(g.Loops) * int64(g.Chunks) * int64(g.Slices)
+	if g.Ranks > 0 {
+		return false, g.lengths().shortest() / pieces
+	}
+	return g.Count%pieces == 0, g.Count / pieces
+}
+
 // Chunk returns the offset in elements and the length of a chunk of a buffer
 // in a loop.
 func (g *Geometry) Chunk(index, loop int) (off, n int64) {
 	part, k := index/g.Chunks, index%g.Chunks
-	lo, hi := cut(g.Count, loop, g.Loops)
+	start, count := int64(part)*g.Count, g.Count
+	if g.Ranks > 0 {
+		l := g.lengths()
+		start, count = l.before(g.Rank, part), l.of(g.Rank, part)
+	}
+	lo, hi := cut(count, loop, g.Loops)
 	a, b := cut(hi-lo, k, g.Chunks)
-	return int64(part)*g.Count + lo + a, b - a
+	return start + lo + a, b - a
 }
+
+func (g *Geometry) lengths() lengths { return lengths{int64(g.Ranks), g.Count} }
 
 // Message returns the number of elements of count consecutive chunks.
 func (g *Geometry) Message(index, count, loop int) int64 {

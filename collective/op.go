@@ -54,14 +54,14 @@ func (o Op) Parts(n int) (input, output int) {
 	}
 }
 
-// InPlace reports whether the operation has a form in which input and output
-// share memory.
-func (o Op) InPlace() bool { return o != AllToAll && o != AllToAllV && o != SendRecv }
-
 // Reduces reports whether the operation combines elements of several ranks.
 func (o Op) Reduces() bool {
 	return o == AllReduce || o == ReduceScatter || o == Reduce || o == Barrier
 }
+
+// InPlace reports whether the operation has a form in which input and output
+// share memory.
+func (o Op) InPlace() bool { return o != AllToAll && o != AllToAllV && o != SendRecv }
 
 // Protocol is a wire style of NCCL: it decides slice sizes, the bytes on the
 // wire for a byte of data, and the latency of a step.

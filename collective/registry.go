@@ -57,7 +57,7 @@ type Algorithm struct {
 }
 
 // algorithms is the registry; its order is the order of listings.
-var algorithms = []Algorithm{ring, tree}
+var algorithms = []Algorithm{ring, tree, directExchange, pairwise, hierarchical}
 
 // Algorithms returns every algorithm in listing order.
 func Algorithms() []Algorithm { return slices.Clone(algorithms) }

@@ -43,47 +43,48 @@ func (o *Outcome) Done(run int, r *Run) bool {
 
 // Period returns the time of one iteration of a run in the steady state: from
 // the end of the warm-up to the end of the last iteration, averaged over
-// iterations and ranks and rounded down to a picosecond. Without a warm-up it
-// counts from the issue of the first iteration. The host's issue interval is a
-// floor under it.
-//
-// Where an operation has a root, ranks that only send to it run ahead until the
-// FIFOs are full, which takes many iterations. In the end all go at the root's
-// pace: there Period counts from when the last rank has ended the one to when
-// the last has ended the other.
+// iterations and those ranks that wait for others, and rounded down to a
+// picosecond. A rank that only sends, as all but the root do in a gather, is
+// ahead of its receivers by up to what FIFOs hold, which for small messages is
+// many iterations: it says nothing yet of the steady state. Without a warm-up
+// the time counts from the issue of the first iteration. The host's issue
+// interval is a floor under it.
 func (o *Outcome) Period(run int, r *Run, warmup int) shaping.Duration {
 	timed := r.Iterations - warmup
 	if timed <= 0 {
 		return 0
 	}
 	// Sums of instants could leave int64: take them relative to the offset.
-	var sum, from, to shaping.Duration
+	var sum shaping.Duration
+	var ranks int64
 	for _, e := range o.Ends {
-		if e.Run != run {
+		if e.Run != run || !r.waits(e.Rank) {
 			continue
 		}
-		after := e.At.Sub(r.Offset)
 		if e.Iteration == r.Iterations-1 {
-			sum += after
-			to = max(to, after)
+			sum += e.At.Sub(r.Offset)
+			ranks++
 		}
 		if warmup > 0 && e.Iteration == warmup-1 {
-			sum -= after
-			from = max(from, after)
+			sum -= e.At.Sub(r.Offset)
 		}
 	}
-	if rooted(r.Op) {
-		return max((to-from)/shaping.Duration(timed), r.Launch)
-	}
-	return max(sum/shaping.Duration(len(r.Comm)*timed), r.Launch)
+	return max(sum/shaping.Duration(max(ranks, 1)*int64(timed)), r.Launch)
 }
 
-func rooted(op collective.Op) bool {
-	switch op {
-	case collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter:
-		return true
+// waits reports whether a rank takes part in an operation by receiving.
+func (r *Run) waits(rank int) bool {
+	root := r.Options.Root
+	if r.Plan != nil {
+		root = r.Plan.Root
+	}
+	switch r.Op {
+	case collective.Gather, collective.Reduce:
+		return rank == root
+	case collective.Broadcast, collective.Scatter:
+		return rank != root || len(r.Comm) == 1
 	default:
-		return false
+		return true
 	}
 }
 

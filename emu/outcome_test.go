@@ -41,10 +41,10 @@ func TestPeriod(t *testing.T) {
 		{"and not an addend", ends(0, 0, []int{10}, []int{22}), Run{Comm: []int{0}, Iterations: 2, Launch: 8 * us}, 1, 12 * us},
 		{"a late session", ends(0, late, []int{10, 14}, []int{20, 24}), Run{Comm: []int{0, 1}, Iterations: 2, Offset: late}, 1, 10 * us},
 		{"another run's ends", append(ends(1, 0, []int{500}), ends(0, 0, []int{10})...), Run{Comm: []int{0}, Iterations: 1}, 0, 10 * us},
-		{"a root keeps the pace", ends(0, 0, []int{50, 20}, []int{90, 30}), Run{Op: collective.Gather, Comm: []int{0, 1}, Iterations: 2}, 1, 40 * us},
-		{"whoever is last", ends(0, 0, []int{50, 20}, []int{60, 90}), Run{Op: collective.Reduce, Comm: []int{0, 1}, Iterations: 2}, 1, 40 * us},
-		{"from its issue", ends(0, 0, []int{50, 20}, []int{90, 30}), Run{Op: collective.Scatter, Comm: []int{0, 1}, Iterations: 2}, 0, 45 * us},
-		{"the launch is a floor there too", ends(0, 0, []int{5}, []int{6}), Run{Op: collective.Broadcast, Comm: []int{0}, Iterations: 2, Launch: 8 * us}, 1, 8 * us},
+		{"who only sends is ahead", ends(0, 0, []int{10, 14}, []int{11, 24}),
+			Run{Op: collective.Gather, Options: collective.Options{Root: 1}, Comm: []int{0, 1}, Iterations: 2}, 1, 10 * us},
+		{"and so is a root that sends", ends(0, 0, []int{10, 14}, []int{11, 24}), Run{Op: collective.Scatter, Comm: []int{0, 1}, Iterations: 2}, 1, 10 * us},
+		{"one rank waits for itself", ends(0, 0, []int{10}), Run{Op: collective.Broadcast, Comm: []int{0}, Iterations: 1}, 0, 10 * us},
 		{"rounded down", []End{{At: 7}, {Rank: 1, At: 8}, {Rank: 2, At: 8}}, Run{Comm: []int{0, 1, 2}, Iterations: 1}, 0, 7},
 	} {
 		o := Outcome{Ends: tc.ends}

@@ -103,8 +103,8 @@ func (k *Kernel) newRun(r *emu.Run, w *wiring.Wiring) run {
 	n := run{Run: *r, plan: w.Plan, wired: w, geometry: g, elem: elem, protocol: w.Plan.Protocol,
 		firstBlock: int32(len(k.blocks)), firstConn: int32(len(k.conns)),
 		unit: int32(g.SlotsPerSlice), fifo: int32(w.Plan.Slots / g.SlotsPerSlice)}
-	slices := int64(g.Loops) * int64(g.Chunks) * int64(g.Slices) // of one part
-	n.even, n.least = r.Count%slices == 0, shaping.Bytes(r.Count/slices*elem)
+	even, least := g.Even()
+	n.even, n.least = even, shaping.Bytes(least*elem)
 	return n
 }
 

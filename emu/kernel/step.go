@@ -50,8 +50,9 @@ func (k *Kernel) sliceBytes(r *run, b *block, bi int32, s *collective.Step) shap
 	if ref.Buffer != collective.Scratch {
 		index = k.windows[bi].Chunk(index)
 	}
-	n := r.geometry.Message(index, s.Chunks(), int(b.loop))
-	lo, hi := r.geometry.Slice(n, int(b.slice))
+	g := r.geometry.For(int(k.ranks[b.rank].rank))
+	n := g.Message(index, s.Chunks(), int(b.loop))
+	lo, hi := g.Slice(n, int(b.slice))
 	return shaping.Bytes((hi - lo) * r.elem)
 }
 

@@ -52,7 +52,7 @@ func (m *Machine) Apply(v Move) {
 		scatter(m.dst, sum)
 		m.send(v, sum)
 	case collective.Forward:
-		m.send(v, m.fold())
+		m.send(v, m.forward(b.Unit))
 	case collective.Copy:
 		m.copy()
 	case collective.ReduceLocal:
@@ -160,6 +160,20 @@ func (m *Machine) fold() []byte {
 	}
 	for _, msg := range m.in[1:] {
 		m.combine(sum, sum, msg)
+		m.Recycle(msg)
+	}
+	return sum
+}
+
+// forward returns the reduction of all messages, in the buffer of the first. A
+// switch does it in one pass, with an accumulator of its own.
+func (m *Machine) forward(u collective.Unit) []byte {
+	if u == collective.SM || len(m.in) == 1 {
+		return m.fold()
+	}
+	sum := m.in[0]
+	collective.CombineAll(sum, m.in, m.run.DType, m.run.RedOp)
+	for _, msg := range m.in[1:] {
 		m.Recycle(msg)
 	}
 	return sum

@@ -11,6 +11,7 @@ import (
 // Machine holds the real elements of a run's hosted ranks.
 type Machine struct {
 	run    emu.Run
+	data   collective.Data
 	wiring *wiring.Wiring
 	geo    collective.Geometry
 	size   int64 // bytes of an element
@@ -28,12 +29,15 @@ type Machine struct {
 // memory is one rank's buffers, by collective.Buffer. In place, input and
 // output overlap.
 type memory struct {
-	rank    int
-	buffers [3][]byte
+	rank     int
+	geo      collective.Geometry // of this rank's buffers
+	buffers  [3][]byte
+	finished bool // the output has been through collective.Finish
 }
 
 // New allocates the buffers of the ranks that w hosts and fills their inputs
-// with test data. The geometry is that of the real elements: of all, or of a
+// with test data, prepared as the first load of an input does it: that of an
+// average of floats multiplies by 1/n, see collective.Prepare. The geometry is that of the real elements: of all, or of a
 // scale model. Every count works; with fewer elements than the plan has pieces
 // (see Geometry.Scale) some slices are empty and prove nothing.
 //
@@ -45,7 +49,7 @@ type memory struct {
 // be allocated or filled again. nil: there is none.
 func New(run emu.Run, w *wiring.Wiring, geometry collective.Geometry, earlier *Machine) *Machine {
 	m := &Machine{
-		run: run, wiring: w, geo: geometry, size: run.DType.Size(),
+		run: run, data: dataOf(&run, w), wiring: w, geo: geometry, size: run.DType.Size(),
 		owner: make([]int, len(w.Blocks)), fifos: make([]fifo, len(w.Conns)),
 	}
 	at := make([]int, w.Plan.Ranks)
@@ -59,6 +63,21 @@ func New(run emu.Run, w *wiring.Wiring, geometry collective.Geometry, earlier *M
 		m.owner[i] = at[w.Blocks[i].Rank]
 	}
 	return m
+}
+
+func dataOf(run *emu.Run, w *wiring.Wiring) collective.Data {
+	return collective.Data{
+		Op: run.Op, DType: run.DType, RedOp: run.RedOp, Seed: run.Seed,
+		Ranks: w.Plan.Ranks, Root: w.Plan.Root,
+	}
+}
+
+// fill makes a rank's input what the plan's first step reads of it.
+func (m *Machine) fill(input []byte, rank int) {
+	m.data.Fill(input, rank, 0)
+	if m.run.Op.Reduces() {
+		collective.Prepare(input, m.run.DType, m.run.RedOp, rank, m.data.Ranks)
+	}
 }
 
 // allocate returns a rank's buffers. Outputs never come from an earlier run:
@@ -86,9 +105,9 @@ func (m *Machine) allocate(rank int, lent []byte) memory {
 		output = input
 	}
 	if len(lent) == 0 || &input[0] != &lent[0] {
-		collective.Fill(input, m.run.DType, m.run.RedOp, m.run.Seed, rank, 0)
+		m.fill(input, rank)
 	}
-	return memory{rank, [3][]byte{
+	return memory{rank: rank, geo: m.geo.For(rank), buffers: [3][]byte{
 		collective.Input: input, collective.Output: output,
 		collective.Scratch: make([]byte, m.scratchParts()*part),
 	}}
@@ -102,7 +121,7 @@ func (m *Machine) Lends(run *emu.Run, w *wiring.Wiring, geometry collective.Geom
 	}
 	in, _ := m.run.Op.Parts(m.wiring.Plan.Ranks)
 	need, _ := run.Op.Parts(w.Plan.Ranks)
-	if in != need || m.geo.Count != geometry.Count || m.run.DType != run.DType || m.run.RedOp != run.RedOp || m.run.Seed != run.Seed {
+	if in != need || m.geo.Count != geometry.Count || !m.data.SameInputs(dataOf(run, w)) {
 		return false
 	}
 	for i := range m.ranks {
@@ -166,9 +185,10 @@ func (m *Machine) locate(list [][]byte, v Move, ref collective.Ref) [][]byte {
 	if ref.Buffer != collective.Scratch {
 		first = b.Window.Chunk(first)
 	}
-	lo, hi := m.geo.Slice(m.geo.Message(first, chunks, loop), int(v.Slice))
-	buf := m.ranks[m.owner[v.Block]].buffers[ref.Buffer]
-	m.geo.Pieces(first, chunks, loop, lo, hi, func(off, n int64) {
+	mem := &m.ranks[m.owner[v.Block]]
+	lo, hi := mem.geo.Slice(mem.geo.Message(first, chunks, loop), int(v.Slice))
+	buf := mem.buffers[ref.Buffer]
+	mem.geo.Pieces(first, chunks, loop, lo, hi, func(off, n int64) {
 		list = append(list, buf[off*m.size:(off+n)*m.size])
 	})
 	return list
@@ -181,7 +201,8 @@ func (m *Machine) sliceLen(v Move, ref collective.Ref) int {
 	if ref.Buffer != collective.Scratch {
 		first = b.Window.Chunk(first)
 	}
-	lo, hi := m.geo.Slice(m.geo.Message(first, b.Steps[v.Step].Chunks(), int(v.Loop)), int(v.Slice))
+	geo := &m.ranks[m.owner[v.Block]].geo
+	lo, hi := geo.Slice(geo.Message(first, b.Steps[v.Step].Chunks(), int(v.Loop)), int(v.Slice))
 	return int((hi - lo) * m.size)
 }
 

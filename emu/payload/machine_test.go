@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	types  = []collective.DType{collective.Float32, collective.Float64, collective.Int32, collective.Int64}
-	redOps = []collective.RedOp{collective.Sum, collective.Prod, collective.Min, collective.Max}
+	types  = collective.DTypes()
+	redOps = collective.RedOps()
 )
 
 func newRun(p *collective.Plan, d collective.DType, op collective.RedOp, inPlace bool) emu.Run {

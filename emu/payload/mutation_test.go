@@ -7,6 +7,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/wiring"
 )
 
 // mutations are what can go wrong with a message. Each is shown the messages
@@ -14,15 +15,15 @@ import (
 // sent before it (nil: none). It reports whether it has changed anything.
 var mutations = []struct {
 	name string
-	do   func(waiting [][]byte, before []byte) bool
+	do   func(waiting [][]byte, before []byte, size int64) bool
 }{
-	{"lost", func(waiting [][]byte, _ []byte) bool { // its buffer is as it was allocated
+	{"lost", func(waiting [][]byte, _ []byte, _ int64) bool { // its buffer is as it was allocated
 		last := waiting[len(waiting)-1]
 		changed := len(last) > 0
 		clear(last)
 		return changed
 	}},
-	{"sent twice", func(waiting [][]byte, before []byte) bool { // in place of this one
+	{"sent twice", func(waiting [][]byte, before []byte, _ int64) bool { // in place of this one
 		last := waiting[len(waiting)-1]
 		changed := len(before) == len(last) && !bytes.Equal(before, last)
 		if changed {
@@ -30,7 +31,7 @@ var mutations = []struct {
 		}
 		return changed
 	}},
-	{"swapped", func(waiting [][]byte, _ []byte) bool {
+	{"swapped", func(waiting [][]byte, _ []byte, _ int64) bool {
 		if len(waiting) < 2 {
 			return false
 		}
@@ -43,10 +44,10 @@ var mutations = []struct {
 		}
 		return changed
 	}},
-	{"changed in sign", func(waiting [][]byte, _ []byte) bool { // its last element
+	{"changed in sign", func(waiting [][]byte, _ []byte, size int64) bool { // not only its zeros
 		last := waiting[len(waiting)-1]
-		if len(last) > 0 {
-			last[len(last)-1] ^= 0x80
+		for i := size - 1; i < int64(len(last)); i += size {
+			last[i] ^= 0x80
 		}
 		return len(last) > 0
 	}},
@@ -54,14 +55,14 @@ var mutations = []struct {
 
 // mutate runs a plan with the k-th message, counted over the whole run, changed
 // by a mutation. It reports whether there was such a message to be changed.
-func mutate(c *cluster, k int, do func([][]byte, []byte) bool) (changed *bool) {
+func mutate(c *cluster, k int, do func([][]byte, []byte, int64) bool) (changed *bool) {
 	changed = new(bool)
 	sent, before := 0, map[int][]byte{}
 	c.pushed = func(h *host, conn int) {
 		h.Tamper(conn, func(waiting [][]byte) {
 			now := slices.Clone(waiting[len(waiting)-1])
 			if sent == k {
-				*changed = do(waiting, before[conn])
+				*changed = do(waiting, before[conn], h.size)
 			}
 			before[conn] = now
 			sent++
@@ -97,8 +98,11 @@ func TestNoMutationPasses(t *testing.T) {
 	}
 }
 
-// tryMutations changes every eighth message, from the given one on; other types
-// and reductions change the others.
+// every is how many messages lie between those that tryMutations changes, from
+// the given one on; other types and reductions change the others.
+const every = 24
+
+// tryMutations runs a plan with each mutation of each of those messages.
 func tryMutations(t *testing.T, run emu.Run, p *collective.Plan, g collective.Geometry, from int, tried map[string]int) {
 	t.Helper()
 	idempotent := run.RedOp == collective.Min || run.RedOp == collective.Max
@@ -107,7 +111,7 @@ func tryMutations(t *testing.T, run emu.Run, p *collective.Plan, g collective.Ge
 			continue // rightly without effect where another rank is extreme
 		}
 		c := newCluster(t, run, p, g, 1)
-		for message := from % 8; message < c.messages(); message += 8 {
+		for message := from % every; message < c.messages(); message += every {
 			c = newCluster(t, run, p, g, 1)
 			changed := mutate(c, message, m.do)
 			c.run(t)
@@ -142,11 +146,43 @@ func TestOneElementSlices(t *testing.T) {
 	g := geometry(p, 1<<30, 2, 2).Scale(0)
 	tried := map[string]int{}
 	for i, d := range types {
-		for from := range 2 { // two eighths a type: all messages
+		for from := range 2 { // all messages
 			tryMutations(t, newRun(p, d, collective.Sum, false), p, g, 2*i+from, tried)
 		}
 	}
 	if len(tried) != len(mutations) {
 		t.Errorf("mutations tried: %v", tried)
+	}
+}
+
+// On more ranks than narrow types have room for, slices of Spread elements still
+// show every mutation: not every rank has a say in every element.
+func TestNoMutationPassesOnManyRanks(t *testing.T) {
+	const n = 13
+	p := ring(collective.AllReduce, n)
+	tried := map[string]int{}
+	for i, d := range types {
+		for j, op := range redOps {
+			run := newRun(p, d, op, false)
+			spread := dataOf(&run, &wiring.Wiring{Plan: p}).Spread()
+			model := geometry(p, 1<<30, 1, 1).Scale(int64(p.Chunks * max(16, spread)))
+			message := 17 * (len(redOps)*i + j) % (2 * n * (n - 1) * 2)
+			for _, m := range mutations[:3] {
+				c := newCluster(t, run, p, model, 1)
+				changed := mutate(c, message, m.do)
+				c.run(t)
+				if wrong := c.wrong(); (wrong != 0) != *changed {
+					t.Errorf("%v %v, message %d %s: %d elements wrong", d, op, message, m.name, wrong)
+				}
+				if *changed {
+					tried[m.name]++
+				}
+			}
+		}
+	}
+	for _, m := range mutations[:3] {
+		if tried[m.name] < 20 {
+			t.Errorf("mutations tried: %v", tried)
+		}
 	}
 }

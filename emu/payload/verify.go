@@ -56,15 +56,16 @@ func (m *Machine) verify(ranks []memory) []Verdict {
 	if len(ranks) == 0 {
 		return verdicts
 	}
-	n, like := m.wiring.Plan.Ranks, ranks[0].rank
-	elems := collective.Checked(m.run.Op, n, like, m.wiring.Plan.Root, m.geo.Count)
+	like := ranks[0].rank
+	elems := collective.Checked(m.run.Op, m.data.Ranks, like, m.data.Root, m.geo.Count)
 	for i := range ranks {
+		m.finish(&ranks[i], elems)
 		verdicts[i] = Verdict{Rank: ranks[i].rank, Elements: elems}
 	}
 	want := make([]byte, min(elems, chunkElems)*m.size)
 	for first := int64(0); first < elems; first += chunkElems {
 		want = want[:min(elems-first, chunkElems)*m.size]
-		collective.Expect(want, m.run.Op, m.run.DType, m.run.RedOp, m.run.Seed, n, like, m.wiring.Plan.Root, m.geo.Count, first)
+		m.data.Expect(want, like, m.geo.Count, first)
 		at := first * m.size
 		right := digest(want, uint64(at)/8)
 		for i := range ranks {
@@ -78,6 +79,15 @@ func (m *Machine) verify(ranks []memory) []Verdict {
 		}
 	}
 	return verdicts
+}
+
+// finish does to a rank's output what the last store of a result does: that of
+// an average of integers divides. Once; what a run leaves is looked at only here.
+func (m *Machine) finish(r *memory, elems int64) {
+	if m.run.Op.Reduces() && !r.finished {
+		collective.Finish(r.buffers[collective.Output][:elems*m.size], m.run.DType, m.run.RedOp, m.data.Ranks)
+	}
+	r.finished = true
 }
 
 // digest returns the sum of hashes of the 8-byte words of b, the first of which

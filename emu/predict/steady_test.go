@@ -15,10 +15,13 @@ import (
 )
 
 // How far a cell of the table may be off the mean of many iterations, in ‰:
-// nearly every case, and any.
+// nearly every case; any; and any of those in which ranks do not wait for all
+// others, so that some are ahead by what FIFOs hold and it takes as many
+// iterations to settle.
 const (
-	usual = 1
-	worst = 10
+	usual      = 1
+	worst      = 10
+	worstAhead = 100
 )
 
 // TestSteadyState compares, over a grid, what a cell of the table says with the
@@ -72,17 +75,21 @@ func steadyRow(t *testing.T, listed *strings.Builder, nodes, gpus int, spec swee
 		if off*1000 > mean*usual {
 			fmt.Fprintf(listed, "%s (%+.1f ‰)\n", what, 1000*float64(cell-mean)/float64(mean))
 		}
-		if off*1000 > mean*worst {
-			t.Errorf("%d × %d, %s: off by more than %d ‰", nodes, gpus, what, worst)
+		limit := shaping.Duration(worst)
+		if !spec.Op.Reduces() {
+			limit = worstAhead
+		}
+		if off*1000 > mean*limit {
+			t.Errorf("%d × %d, %s: off by more than %d ‰", nodes, gpus, what, limit)
 		}
 	}
 	return len(sw.Cases)
 }
 
-// meanPeriod returns the mean over 8 iterations after 4 that warm up.
+// meanPeriod returns the mean over 8 iterations after 8 that warm up.
 func meanPeriod(t *testing.T, s *predict.Session, run emu.Run) shaping.Duration {
 	t.Helper()
-	const warmup, timed = 4, 8
+	const warmup, timed = 8, 8
 	run.Iterations = warmup + timed
 	out := execute(t, s, run)
 	return out.Period(0, &run, warmup)

@@ -27,7 +27,7 @@ func Draw(seed uint64) Case {
 		panic(fmt.Sprintf("simtest: seed %d draws a cluster that cannot be built: %v", seed, err))
 	}
 	for range 1 + rng.IntN(2) {
-		c.Batches = append(c.Batches, drawBatch(rng, f.All()))
+		c.Batches = append(c.Batches, drawBatch(rng, f))
 	}
 	for _, b := range c.Batches {
 		for i := range b.Runs {
@@ -72,7 +72,8 @@ func drawCluster(rng *rand.Rand) emu.Cluster {
 	return c
 }
 
-func drawBatch(rng *rand.Rand, gpus []int) emu.Batch {
+func drawBatch(rng *rand.Rand, f *fabric.Fabric) emu.Batch {
+	gpus := f.All()
 	comms := [][]int{gpus}
 	switch rng.IntN(3) {
 	case 0:
@@ -82,27 +83,37 @@ func drawBatch(rng *rand.Rand, gpus []int) emu.Batch {
 	}
 	var b emu.Batch
 	for _, comm := range comms {
-		b.Runs = append(b.Runs, drawRun(rng, comm))
+		b.Runs = append(b.Runs, drawRun(rng, comm, f.Shape(comm)))
 	}
 	return b
 }
 
-func drawRun(rng *rand.Rand, comm []int) emu.Run {
+func drawRun(rng *rand.Rand, comm []int, shape collective.Shape) emu.Run {
 	types := []collective.DType{collective.Float32, collective.Float64, collective.Int32, collective.Int64}
 	ops := []collective.RedOp{collective.Sum, collective.Prod, collective.Min, collective.Max}
 	r := emu.Run{Comm: comm, DType: types[rng.IntN(4)], RedOp: ops[rng.IntN(4)], Seed: rng.Uint64(),
 		InPlace: rng.IntN(2) == 0, Iterations: 1 + rng.IntN(3), Sync: rng.IntN(4) == 0,
 		Launch: shaping.Duration(rng.IntN(40)) * shaping.Microsecond,
 		Offset: shaping.Time(rng.IntN(20)) * shaping.Time(shaping.Microsecond)}
-	all := collective.Algorithms()
-	a := all[rng.IntN(len(all))]
-	r.Algorithm, r.Op = a.Name, a.Ops[rng.IntN(len(a.Ops))]
-	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Protocol: collective.Protocol(rng.IntN(2))}
+	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Protocol: collective.Protocol(rng.IntN(2)), Root: rng.IntN(len(comm))}
+	drawAlgorithm(rng, &r, shape)
+	r.InPlace = r.InPlace && r.Op.InPlace()
 	if r.Options.Protocol == collective.Simple && r.Algorithm == "ring" {
 		r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
 	}
 	r.Count = drawCount(rng, len(comm))
 	return r
+}
+
+// drawAlgorithm draws until the algorithm may be used so.
+func drawAlgorithm(rng *rand.Rand, r *emu.Run, shape collective.Shape) {
+	for all := collective.Algorithms(); ; {
+		a := all[rng.IntN(len(all))]
+		r.Algorithm, r.Op = a.Name, a.Ops[rng.IntN(len(a.Ops))]
+		if a.Check(collective.Use{Op: r.Op, DType: r.DType, RedOp: r.RedOp, Protocol: r.Options.Protocol}, shape) == nil {
+			return
+		}
+	}
 }
 
 // drawCount favours the edges: nothing, less than one element a rank, sizes

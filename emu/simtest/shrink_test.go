@@ -1,6 +1,10 @@
 package simtest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/railyard/railyard/emu/fabric"
+)
 
 // Shrink returns the smallest case it finds that still fails, by taking away
 // one thing at a time: batches, runs, groups, nodes, iterations, elements.
@@ -18,7 +22,18 @@ func Shrink(c Case) Case {
 }
 
 func fails(c Case) bool {
-	_, err := verify(&c)
+	f, err := fabric.New(c.Cluster)
+	if err != nil {
+		return false
+	}
+	for _, b := range c.Batches {
+		for i := range b.Runs {
+			if _, err := b.Runs[i].Build(f.Shape(b.Runs[i].Comm)); err != nil {
+				return false // fewer ranks than the algorithm, or the root, needs
+			}
+		}
+	}
+	_, err = verify(&c)
 	return err != nil
 }
 

@@ -250,6 +250,41 @@ func TestPayloadBudget(t *testing.T) {
 	}
 }
 
+// TestScaledSlicesShowEveryRank: a slice has what the test data need for an
+// error of any rank to be seen, or what the budget pays for, but never fewer
+// than 16 elements.
+func TestScaledSlicesShowEveryRank(t *testing.T) {
+	plan, err := collective.Build("ring", collective.AllReduce, collective.Uniform(8, 8), collective.Options{Channels: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		d      collective.DType
+		op     collective.RedOp
+		budget int64
+		want   int64 // elements a slice
+	}{
+		{collective.Float32, collective.Sum, 1 << 40, 16},     // each element shows all 64
+		{collective.Float32, collective.Max, 1 << 40, 64},     // each rank is extreme once
+		{collective.Float8E4M3, collective.Sum, 1 << 40, 128}, // 4 ranks an element, 2 bits each
+		{collective.Float16, collective.Avg, 1 << 40, 128},    // one rank an element, 11 bits
+		{collective.Float8E4M3, collective.Sum, 1 << 10, 16},  // too dear
+		{collective.Float8E4M3, collective.Sum, 20 << 14, 20}, // 64 ranks × 2 buffers × 128 slices
+	} {
+		r := emu.Run{Op: collective.AllReduce, Comm: make([]int, 64), Count: 1 << 22, DType: tc.d, RedOp: tc.op}
+		c := Case{Run: r}
+		if c.choosePayload(PayloadScaled, tc.budget, []*collective.Plan{plan}); c.Payload != PayloadScaled {
+			t.Fatalf("%v %v: %s", tc.d, tc.op, c.Payload)
+		}
+		r = c.Run
+		g := plan.Size(r.Count, r.DType.Size())
+		if got := r.Real / (int64(g.Loops) * int64(g.Chunks) * int64(g.Slices)); got != tc.want {
+			t.Errorf("%v %v with %d B: %d elements a slice; want %d (%d loops of %d chunks of %d slices)",
+				tc.d, tc.op, tc.budget, got, tc.want, g.Loops, g.Chunks, g.Slices)
+		}
+	}
+}
+
 // TestRunOneAfterTheOther executes a table by hand: every run begins where the
 // one before has left the session, out of place first, and a cell is the time
 // between the end of its warm-up and its last end.

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/collective"
 )
@@ -44,18 +45,19 @@ type Conn struct {
 
 // Wiring is what one process hosts of a run.
 type Wiring struct {
-	Plan   *collective.Plan
-	Blocks []Block
-	Conns  []Conn
-	byID   map[ConnID]int
-	byRank map[int]int // rank → first position in Blocks
+	Plan    *collective.Plan
+	Blocks  []Block
+	Conns   []Conn
+	base    BlockID
+	byRank  map[int]int    // rank → first position in Blocks
+	foreign map[ConnID]int // position in Conns of those whose sender is elsewhere
 }
 
 // Lay wires the hosted ranks of a plan whose blocks are numbered from base on.
 // It reports connections that do not pair: an end without a partner, or two
 // blocks at one end.
 func Lay(p *collective.Plan, base BlockID, hosted func(rank int) bool) (*Wiring, error) {
-	w := &Wiring{Plan: p, byID: map[ConnID]int{}, byRank: map[int]int{}}
+	w := &Wiring{Plan: p, base: base, byRank: map[int]int{}, foreign: map[ConnID]int{}}
 	for r := range p.Ranks {
 		if !hosted(r) {
 			continue
@@ -66,17 +68,23 @@ func Lay(p *collective.Plan, base BlockID, hosted func(rank int) bool) (*Wiring,
 			w.Blocks = append(w.Blocks, Block{ID: id(p, base, r, i), Rank: r, Index: i, Block: &blocks[i]})
 		}
 	}
+	sends := 0
+	for i := range w.Blocks {
+		sends += len(w.Blocks[i].SendTo)
+	}
+	w.Conns = make([]Conn, 0, sends)
 	for i := range w.Blocks {
 		if err := w.joinSends(i); err != nil {
 			return nil, err
 		}
 	}
+	ends := w.ends()
 	for i := range w.Blocks {
-		if err := w.joinReceives(i, base); err != nil {
+		if err := w.joinReceives(i, ends); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.unpaired(); err != nil {
+	if err := w.unpaired(ends); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -87,8 +95,24 @@ func IDs(p *collective.Plan) BlockID { return BlockID(p.Ranks * p.Blocks) }
 
 // Conn returns the position of the connection with the given id.
 func (w *Wiring) Conn(c ConnID) (int, bool) {
-	i, ok := w.byID[c]
-	return i, ok
+	block := c.Block()
+	if block < w.base || block-w.base >= IDs(w.Plan) {
+		return 0, false
+	}
+	first, hosted := w.byRank[int(block-w.base)/w.Plan.Blocks]
+	if !hosted {
+		i, ok := w.foreign[c]
+		return i, ok
+	}
+	at := first + int(block-w.base)%w.Plan.Blocks
+	if at >= len(w.Blocks) || w.Blocks[at].ID != block {
+		return 0, false // a rank with fewer blocks than the largest
+	}
+	peer := int(c % collective.MaxPeers)
+	if sends := w.Blocks[at].Sends; peer < len(sends) {
+		return sends[peer], true
+	}
+	return 0, false
 }
 
 // RankBlocks returns the positions of the first of a hosted rank's blocks.
@@ -107,27 +131,20 @@ func (w *Wiring) joinSends(i int) error {
 		return fmt.Errorf("rank %d block %d: %d send and %d receive peers; at most %d each",
 			b.Rank, b.Index, len(b.SendTo), len(b.RecvFrom), collective.MaxPeers)
 	}
+	b.Sends = slices.Grow(b.Sends, len(b.SendTo))
 	for k, to := range b.SendTo {
-		c := Conn{ID: b.ID.Conn(k), Channel: b.Channel, From: b.Rank, To: to, Sender: i, Receiver: None}
-		w.byID[c.ID] = len(w.Conns)
 		b.Sends = append(b.Sends, len(w.Conns))
-		w.Conns = append(w.Conns, c)
+		w.Conns = append(w.Conns, Conn{ID: b.ID.Conn(k), Channel: b.Channel, From: b.Rank, To: to, Sender: i, Receiver: None})
 	}
 	return nil
 }
 
-func (w *Wiring) joinReceives(i int, base BlockID) error {
+func (w *Wiring) joinReceives(i int, ends ends) error {
 	b := &w.Blocks[i]
 	for _, from := range b.RecvFrom {
-		cid, err := sender(w.Plan, base, from, b.Rank, b.Channel)
+		at, err := w.sender(lane{from, b.Rank, b.Channel}, ends)
 		if err != nil {
 			return fmt.Errorf("rank %d block %d receives from rank %d on channel %d: %w", b.Rank, b.Index, from, b.Channel, err)
-		}
-		at, ok := w.byID[cid]
-		if !ok {
-			at = len(w.Conns)
-			w.byID[cid] = at
-			w.Conns = append(w.Conns, Conn{ID: cid, Channel: b.Channel, From: from, To: b.Rank, Sender: None, Receiver: None})
 		}
 		if w.Conns[at].Receiver != None {
 			return fmt.Errorf("rank %d: two blocks receive from rank %d on channel %d", b.Rank, from, b.Channel)
@@ -138,53 +155,35 @@ func (w *Wiring) joinReceives(i int, base BlockID) error {
 	return nil
 }
 
-// sender finds the one connection from a rank to another on a channel.
-func sender(p *collective.Plan, base BlockID, from, to, channel int) (ConnID, error) {
-	if from < 0 || from >= p.Ranks {
-		return 0, fmt.Errorf("no such rank; there are %d", p.Ranks)
+// sender returns the position of the one connection on a lane to a rank that is
+// hosted, adding those that begin elsewhere.
+func (w *Wiring) sender(l lane, ends ends) (int, error) {
+	if l.from < 0 || l.from >= w.Plan.Ranks {
+		return 0, fmt.Errorf("no such rank; there are %d", w.Plan.Ranks)
 	}
-	found, n := ConnID(0), 0
-	for i, b := range p.Rank(from) {
-		for k, peer := range b.SendTo {
-			if peer == to && b.Channel == channel {
-				found = id(p, base, from, i).Conn(k)
-				n++
-			}
-		}
+	s := ends.sends[l]
+	if s.n != 1 {
+		return 0, fmt.Errorf("%d blocks send there; exactly one must", s.n)
 	}
-	if n != 1 {
-		return 0, fmt.Errorf("%d blocks send there; exactly one must", n)
+	if at, ok := w.Conn(s.conn); ok {
+		return at, nil
 	}
-	return found, nil
+	at := len(w.Conns)
+	w.foreign[s.conn] = at
+	w.Conns = append(w.Conns, Conn{ID: s.conn, Channel: l.channel, From: l.from, To: l.to, Sender: None, Receiver: None})
+	return at, nil
 }
 
 // unpaired reports a hosted sender whose receiver, hosted or not, is missing.
-func (w *Wiring) unpaired() error {
+func (w *Wiring) unpaired(ends ends) error {
 	for i := range w.Conns {
 		c := &w.Conns[i]
 		if c.Sender == None || c.Receiver != None {
 			continue
 		}
-		if !receives(w.Plan, c) {
+		if !ends.receives[lane{c.From, c.To, c.Channel}] {
 			return fmt.Errorf("rank %d sends to rank %d on channel %d, which no block there receives", c.From, c.To, c.Channel)
 		}
 	}
 	return nil
-}
-
-func receives(p *collective.Plan, c *Conn) bool {
-	if c.To < 0 || c.To >= p.Ranks {
-		return false
-	}
-	for _, b := range p.Rank(c.To) {
-		if b.Channel != c.Channel {
-			continue
-		}
-		for _, from := range b.RecvFrom {
-			if from == c.From {
-				return true
-			}
-		}
-	}
-	return false
 }

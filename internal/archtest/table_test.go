@@ -40,6 +40,7 @@ const (
 	genproto  = "google.golang.org/genproto"
 	zap       = "go.uber.org/zap"
 	xterm     = "golang.org/x/term"
+	xcpu      = "golang.org/x/sys/cpu" // which instructions there are: same bits, other speed
 	yaml      = "github.com/goccy/go-yaml"
 	cobra     = "github.com/spf13/cobra"
 	pflag     = "github.com/spf13/pflag"
@@ -67,9 +68,10 @@ var table = []row{
 	{path: "shaping", level: pure,
 		reason: "instants and rates are the ground: whoever needs them must not need a cluster as well"},
 	{path: "collective", level: pure,
-		std:    []string{"unsafe"},
-		floats: "elements are floats; their arithmetic decides answers, never instants",
-		reason: "public: an algorithm is one file against Plan, without time or hardware"},
+		std:     []string{"unsafe"},
+		modules: []string{xcpu},
+		floats:  "elements are floats; their arithmetic decides answers, never instants",
+		reason:  "public: an algorithm is one file against Plan, without time or hardware"},
 	{path: "emu/suggest", level: pure,
 		reason: "did-you-mean for cluster files and flags alike, so neither owns it"},
 	{path: "emu", level: pure,
