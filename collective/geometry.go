@@ -161,5 +161,10 @@ func cut(n int64, i, k int) (lo, hi int64) {
 	if k == 1 {
 		return 0, n
 	}
-	return n * int64(i) / int64(k), n * int64(i+1) / int64(k)
+	// n×i/k, but n×i could leave int64: 16 TiB in a million loops would.
+	q, r := n/int64(k), n%int64(k)
+	if r == 0 {
+		return q * int64(i), q * int64(i+1)
+	}
+	return q*int64(i) + r*int64(i)/int64(k), q*int64(i+1) + r*int64(i+1)/int64(k)
 }

@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"math/big"
 	"slices"
 	"testing"
 )
@@ -177,6 +178,24 @@ func TestWindow(t *testing.T) {
 	} {
 		if got := c.w.Chunk(c.i); got != c.want {
 			t.Errorf("%+v: index %d is chunk %d, want %d", c.w, c.i, got, c.want)
+		}
+	}
+}
+
+// TestCutOfMany: the pieces of the longest part there may be, in as many loops
+// as the smallest chunks make of it, are where arithmetic without end puts them.
+func TestCutOfMany(t *testing.T) {
+	for _, n := range []int64{1 << 44, 1<<44 - 1, 1<<31 + 1} {
+		for _, k := range []int{3, 1 << 20, 1<<29 + 1} {
+			for _, i := range []int{0, 1, k / 2, k - 1} {
+				lo, hi := cut(n, i, k)
+				for at, got := range map[int]int64{i: lo, i + 1: hi} { // order: each is compared by itself
+					want := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(at)))
+					if want.Div(want, big.NewInt(int64(k))); want.Int64() != got {
+						t.Errorf("cut %d of %d elements in %d: %d, want %d", at, n, k, got, want)
+					}
+				}
+			}
 		}
 	}
 }

@@ -10,12 +10,14 @@ import (
 	"github.com/railyard/railyard/shaping"
 )
 
-// Case is one line of the table before it is run.
+// Case is one line of the table before it is run. Its figures are those of rank
+// 0's communicator, as in nccl-tests.
 type Case struct {
 	Size   int64 // bytes, as printed
 	Count  int64 // elements, as printed
 	DType  collective.DType
 	RedOp  collective.RedOp
+	Root   int            // as printed: -1 for operations without one
 	Chosen tuner.Estimate // algorithm and protocol; Time is the model's, 0 when not asked
 	// Channels in use; Payload as resolved.
 	Channels int
@@ -23,92 +25,152 @@ type Case struct {
 	// Warmup iterations come before the timed ones of Run.Iterations.
 	Warmup int
 	Run    emu.Run // out of place, offset not set
+	// Others are the runs of the other communicators, at the same time.
+	Others []emu.Run
 }
+
+// Runs returns the runs of all communicators, that of rank 0 first.
+func (c *Case) Runs() []emu.Run { return append([]emu.Run{c.Run}, c.Others...) }
 
 // How many iterations a steady state needs. Emulated time is exact, so an
 // iteration that begins where a like one has left ranks and ports is like it.
 // Inside a server, and for messages that fill the links, the second one does;
 // small messages between servers may alternate between two periods, or settle
-// only after some, and cost little: emu/predict's steady_test says how far off
-// a cell is left.
+// only after some, and cost little. Exchanges settle later, since a rank waits
+// for its neighbours alone. emu/predict's steady_test says how far off a cell is
+// left.
 const (
 	smallMessage = 1 << 20 // bytes
 
-	smallWarmup, smallTimed = 2, 4
-	largeWarmup, largeTimed = 1, 1
+	smallWarmup, smallTimed                 = 2, 4
+	largeWarmup, largeTimed                 = 1, 1
+	smallExchangeWarmup, smallExchangeTimed = 4, 8
+	largeExchangeWarmup, largeExchangeTimed = 2, 4
 )
+
+// settle returns how many iterations warm up at a size, and how many are timed.
+func settle(op collective.Op, bytes int64) (warmup, timed int) {
+	small := bytes <= smallMessage
+	exchange := op == collective.AllToAll || op == collective.AllToAllV || op == collective.SendRecv
+	switch {
+	case exchange && small:
+		return smallExchangeWarmup, smallExchangeTimed
+	case exchange:
+		return largeExchangeWarmup, largeExchangeTimed
+	case small:
+		return smallWarmup, smallTimed
+	default:
+		return largeWarmup, largeTimed
+	}
+}
 
 // iterations returns how many iterations are really run at a size, and how many
 // of those warm up: what a steady state needs, but none where none is asked for.
 func (s *Spec) iterations(bytes int64) (warmup, total int) {
-	warmup, timed := largeWarmup, largeTimed
-	if bytes <= smallMessage {
-		warmup, timed = smallWarmup, smallTimed
-	}
+	warmup, timed := settle(s.Op, bytes)
 	if s.Warmup == 0 {
 		warmup = 0
 	}
 	return warmup, warmup + max(1, min(s.Iterations, timed))
 }
 
-// cases returns every line of the table, in order: types, then reductions,
-// then sizes.
-func cases(f *fabric.Fabric, s *Spec) ([]Case, error) {
-	comm := f.All()
+// cases returns every line of the table, in nccl-tests' order: types, then
+// reductions, then roots, then sizes.
+func cases(f *fabric.Fabric, s *Spec, groups []group) ([]Case, error) {
 	sizes, err := s.Sizes()
 	if err != nil {
 		return nil, err
 	}
+	roots, err := s.roots(groups)
+	if err != nil {
+		return nil, err
+	}
 	var all []Case
-	for _, d := range s.DTypes {
+	for _, d := range s.dtypes() {
 		for _, op := range s.redOps() {
-			for _, size := range sizes {
-				c, err := s.build(f, comm, size, d, op)
-				if err != nil {
-					return nil, err
+			for _, root := range roots {
+				for _, size := range sizes {
+					c, err := s.build(f, groups, Case{DType: d, RedOp: op, Root: root}, size)
+					if err != nil {
+						return nil, err
+					}
+					all = append(all, c)
 				}
-				all = append(all, c)
 			}
 		}
 	}
 	return all, nil
 }
 
+// dtypes returns the types to run: a barrier has one, since it moves nothing
+// that anybody sees.
+func (s *Spec) dtypes() []collective.DType {
+	if s.Op == collective.Barrier {
+		return s.DTypes[:1]
+	}
+	return s.DTypes
+}
+
 // redOps returns the reductions to run; an operation that reduces nothing runs
 // once.
 func (s *Spec) redOps() []collective.RedOp {
-	if !s.Op.Reduces() {
+	if !s.Op.Reduces() || s.Op == collective.Barrier {
 		return []collective.RedOp{collective.Sum}
 	}
 	return s.RedOps
 }
 
-func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DType, op collective.RedOp) (Case, error) {
-	count, bytes := Message(s.Op, size, d.Size(), len(comm))
-	c := Case{Size: bytes, Count: count, DType: d, RedOp: op}
-	if err := s.choose(f, len(comm), bytes, &c); err != nil {
-		return c, err
+// build fills in a line for one size: what every communicator runs.
+func (s *Spec) build(f *fabric.Fabric, groups []group, like Case, size int64) (Case, error) {
+	var c Case
+	plans := make([]*collective.Plan, len(groups))
+	for i := range groups {
+		g, plan, err := s.single(f, &groups[i], like, size)
+		if err != nil {
+			if len(groups) > 1 {
+				err = fmt.Errorf("group %d: %w", groups[i].colour, err)
+			}
+			return g, err
+		}
+		plans[i] = plan
+		if i == 0 {
+			c = g
+			continue
+		}
+		c.Others = append(c.Others, g.Run)
 	}
-	warmup, total := s.iterations(bytes)
-	c.Warmup = warmup
-	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: comm, Count: count, DType: d, RedOp: op,
-		Options: collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: s.Root},
-		Seed:    s.Seed, Iterations: total, Launch: s.Launch, Sync: s.Sync}
-	plan, err := c.Run.Build(f.Shape(comm))
-	if err != nil {
-		return c, err
-	}
-	c.Payload = choosePayload(s.Payload, s.Budget, plan, &c.Run)
+	c.choosePayload(s.Payload, s.Budget, plans)
 	return c, nil
+}
+
+// single fills in a line as if its communicator were the only one.
+func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *collective.Plan, error) {
+	c.Count, c.Size = Message(s.Op, size, c.DType.Size(), len(g.comm))
+	if err := s.choose(f, g.comm, c.Size, &c); err != nil {
+		return c, nil, err
+	}
+	// By the size asked for, so that all communicators warm up together.
+	warmup, total := s.iterations(size)
+	c.Warmup = warmup
+	if c.Count == 0 {
+		total = 0 // NCCL returns before it launches anything
+	}
+	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: g.comm, Count: c.Count, DType: c.DType, RedOp: c.RedOp,
+		Options:    collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: max(c.Root, 0)},
+		Seed:       s.Seed + uint64(g.colour), // what leaks from one communicator into another shows
+		Iterations: total, Launch: s.Launch, Sync: s.Sync}
+	plan, err := c.Run.Build(g.shape)
+	return c, plan, err
 }
 
 // choose settles algorithm, protocol and channels. What the user named is taken
 // or refused, never replaced.
-func (s *Spec) choose(f *fabric.Fabric, ranks int, bytes int64, c *Case) error {
-	comm := tuner.Communicator{Ranks: ranks, Nodes: f.Nodes(), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
+func (s *Spec) choose(f *fabric.Fabric, ranks []int, bytes int64, c *Case) error {
+	shape := f.Shape(ranks)
+	comm := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
 	// Channels go round the rails: a number that does not divide would leave
 	// some NICs with more of them than others, and the run waits for those.
-	if nics := comm.NICs; f.Nodes() > 1 && nics <= comm.Channels {
+	if nics := comm.NICs; comm.Nodes > 1 && nics <= comm.Channels {
 		comm.Channels -= comm.Channels % nics
 	}
 	if s.Channels > 0 {

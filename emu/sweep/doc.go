@@ -3,6 +3,9 @@
 // things at the same instants of the session.
 //
 //	spec.go     Spec: the question, in types
+//	place.go    Placement: on which GPU each rank is; host files
+//	split.go    Split: which ranks form a communicator together
+//	world.go    the ranks, their communicators and roots
 //	sizes.go    which sizes, and how many elements each is for an operation
 //	case.go     Case: one line of the table, with everything chosen for it
 //	payload.go  how many real elements a run moves

@@ -16,8 +16,16 @@ type Spec struct {
 	Check              bool
 	RedOps             []collective.RedOp
 	DTypes             []collective.DType
-	Root               int
-	Sync               bool // -z: the host waits for each iteration
+	// Root is counted in the communicator. AllRoots runs every rank as root, one
+	// after the other, whatever Root says.
+	Root     int
+	AllRoots bool
+	Sync     bool // -z: the host waits for each iteration
+
+	// Order is the GPU of each rank of the world; empty: all, in order. Split
+	// makes communicators of them, which run at the same time.
+	Order []int
+	Split Split
 
 	Algorithm string // a registry name, or "auto"
 	// Protocol is the wire style; AutoProtocol leaves it to the tuner.

@@ -1,8 +1,7 @@
 package sweep
 
 import (
-	"fmt"
-
+	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/shaping"
@@ -11,6 +10,7 @@ import (
 // Sweep is a table to be filled.
 type Sweep struct {
 	Spec  Spec
+	World []Rank
 	Cases []Case
 }
 
@@ -20,12 +20,15 @@ type Row struct {
 	OutOfPlace, InPlace Cell
 }
 
-// Cell is what one run gave.
+// Cell is what the runs of one half of a line gave.
 type Cell struct {
-	Time  shaping.Duration // of one iteration, in the steady state
-	Wrong int64            // elements
-	// Checked says whether elements were compared.
-	Checked bool
+	// Time of one iteration in the steady state, a mean over the ranks of all
+	// communicators.
+	Time  shaping.Duration
+	Wrong int64 // elements, of all communicators
+	// Checked says whether elements were compared; NA that nothing was run,
+	// since the operation has no such half.
+	Checked, NA bool
 }
 
 // Result is what an executor says of a batch.
@@ -35,45 +38,106 @@ type Result struct {
 	Wrong []int64
 }
 
+// Executor runs a batch to its end.
+type Executor func(c *Case, b emu.Batch) (Result, error)
+
 // New returns the sweep that a spec asks for on a cluster, or what is wrong
 // with it.
 func New(f *fabric.Fabric, s Spec) (*Sweep, error) {
 	if err := s.checkSizes(); err != nil {
 		return nil, err
 	}
-	if n := f.GPUs(); s.Root < 0 || s.Root >= n {
-		return nil, fmt.Errorf("-r %d: the communicator has ranks 0 to %d", s.Root, n-1)
-	}
-	c, err := cases(f, &s)
+	world, groups, err := s.world(f)
 	if err != nil {
 		return nil, err
 	}
-	return &Sweep{Spec: s, Cases: c}, nil
+	c, err := cases(f, &s, groups)
+	if err != nil {
+		return nil, err
+	}
+	return &Sweep{Spec: s, World: world, Cases: c}, nil
 }
 
 // Run executes every case, out of place and in place, one after the other in
 // one session, and calls row with each line as it is complete.
-func (s *Sweep) Run(execute func(c *Case, b emu.Batch) (Result, error), row func(Row) error) error {
+func (s *Sweep) Run(execute Executor, row func(Row) error) error {
 	at := shaping.Time(0)
 	for i := range s.Cases {
 		r := Row{Case: s.Cases[i]}
-		for _, cell := range []*Cell{&r.OutOfPlace, &r.InPlace} {
-			run := r.Run
-			run.Offset = at
-			run.InPlace = cell == &r.InPlace
-			res, err := execute(&r.Case, emu.Batch{Runs: []emu.Run{run}})
-			if err != nil {
+		for _, inPlace := range []bool{false, true} {
+			cell := &r.OutOfPlace
+			if inPlace {
+				cell = &r.InPlace
+			}
+			var err error
+			if *cell, at, err = s.cell(&r.Case, inPlace, at, execute); err != nil {
 				return err
 			}
-			cell.Time = res.Period(0, &run, r.Warmup)
-			if res.Wrong != nil {
-				cell.Checked, cell.Wrong = true, res.Wrong[0]
-			}
-			at = res.Next()
 		}
 		if err := row(r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// cell runs one half of a line from an instant on, and returns when the next
+// one may begin. Runs without elements are not launched and take no time.
+func (s *Sweep) cell(c *Case, inPlace bool, at shaping.Time, execute Executor) (Cell, shaping.Time, error) {
+	if inPlace && s.Spec.Op == collective.Barrier {
+		return Cell{NA: true}, at, nil // it has no buffers to be in place with
+	}
+	// Without an in-place form there is no answer to compare with: as in
+	// nccl-tests, such a half is timed all the same.
+	blind := inPlace && !s.Spec.Op.InPlace()
+	b := c.batch(at, inPlace, blind)
+	cell := Cell{Checked: s.Spec.Check && c.Payload != PayloadNone && !blind}
+	if len(b.Runs) == 0 {
+		return cell, at, nil
+	}
+	res, err := execute(c, b)
+	if err != nil {
+		return cell, at, err
+	}
+	cell.Time = c.mean(&res, b)
+	if cell.Checked = cell.Checked && res.Wrong != nil; cell.Checked {
+		for _, w := range res.Wrong {
+			cell.Wrong += w
+		}
+	}
+	return cell, res.Next(), nil
+}
+
+// batch returns the runs of a half that have something to do; without elements
+// when nobody would look at them.
+func (c *Case) batch(at shaping.Time, inPlace, blind bool) emu.Batch {
+	var b emu.Batch
+	for _, run := range c.Runs() {
+		if run.Count == 0 {
+			continue
+		}
+		run.Offset, run.InPlace = at, inPlace
+		if blind {
+			run.Real = 0
+		}
+		b.Runs = append(b.Runs, run)
+	}
+	return b
+}
+
+// mean returns the time of an iteration, averaged over the ranks of all
+// communicators, those without elements included.
+func (c *Case) mean(res *Result, b emu.Batch) shaping.Duration {
+	ranks := shaping.Duration(len(c.Run.Comm))
+	for i := range c.Others {
+		ranks += shaping.Duration(len(c.Others[i].Comm))
+	}
+	var whole, rest shaping.Duration // the sum could leave int64
+	for i := range b.Runs {
+		n := shaping.Duration(len(b.Runs[i].Comm))
+		t := res.Period(i, &b.Runs[i], c.Warmup)
+		whole += t / ranks * n
+		rest += t % ranks * n
+	}
+	return whole + rest/ranks
 }

@@ -97,12 +97,18 @@ func TestNewRefuses(t *testing.T) {
 		{"sizes the wrong way round", func(s *Spec) { s.MinBytes, s.MaxBytes = 1<<20, 1<<10 }, "-b 1048576: must be from 0 to -e 1024"},
 		{"half an element", func(s *Spec) { s.MinBytes, s.MaxBytes = 6, 6 }, "size 6: not a multiple of float's 4 bytes"},
 		{"half an element on the way", func(s *Spec) { s.MinBytes, s.Factor, s.StepBytes = 16, 1, 1<<20+2 }, "size 1048594: not a multiple"},
-		{"root", func(s *Spec) { s.Root = 32 }, "-r 32: the communicator has ranks 0 to 31"},
-		{"root below zero", func(s *Spec) { s.Root = -1 }, "-r -1: the communicator has ranks 0 to 31"},
+		{"more than there may be", func(s *Spec) { s.MaxBytes = MaxBytes + 1 }, "-e 17592186044417: above 17592186044416 (16T)"},
+		{"root", func(s *Spec) { s.Op, s.Root = collective.Broadcast, 32 }, "-r 32: the communicator has ranks 0 to 31"},
+		{"root below zero", func(s *Spec) { s.Op, s.Root = collective.Reduce, -1 }, "-r -1: the communicator has ranks 0 to 31"},
+		{"root in a small communicator", func(s *Spec) { s.Op, s.Root, s.Split = collective.Broadcast, 2, Split{Op: SplitDiv, Value: 30} },
+			"-r 2: group 1, the smallest, has ranks 0 to 1; a root is counted in its communicator"},
+		{"split", func(s *Spec) { s.Split = Split{Op: SplitMod, Value: 0} }, "split by 0"},
+		{"rank elsewhere", func(s *Spec) { s.Order = []int{1, 32} }, "rank 1: GPU 32 is unknown; the cluster has GPUs 0 to 31"},
+		{"two ranks a GPU", func(s *Spec) { s.Order = []int{5, 1, 5} }, "rank 2: GPU 5 has rank 0 already"},
 		{"algorithm", func(s *Spec) { s.Algorithm = "rign" }, `algorithm "rign": unknown; allowed are ring, tree`},
 		{"algorithm for another operation", func(s *Spec) { s.Op, s.Algorithm = collective.AllGather, "tree" }, `algorithm "tree" does not do all_gather`},
 		{"protocol", func(s *Spec) { s.AutoProtocol, s.Protocol = false, collective.LL128 }, "no algorithm does all_reduce with protocol ll128"},
-		{"operation", func(s *Spec) { s.Op = collective.AllToAll }, "does not do alltoall"},
+		{"operation", func(s *Spec) { s.Op, s.Algorithm = collective.AllToAll, "tree" }, "does not do alltoall"},
 	} {
 		q := question(collective.AllReduce)
 		tc.change(&q)
@@ -163,6 +169,23 @@ func TestIterationsReallyRun(t *testing.T) {
 	}
 }
 
+// TestExchangesSettleLater than what all ranks wait for.
+func TestExchangesSettleLater(t *testing.T) {
+	for _, tc := range []struct {
+		op            collective.Op
+		bytes         int64
+		warmup, timed int
+	}{
+		{collective.AllToAll, 16, 4, 8}, {collective.AllToAll, 1 << 30, 2, 4}, {collective.AllToAllV, 1 << 30, 2, 4},
+		{collective.SendRecv, 1 << 20, 4, 8}, {collective.SendRecv, 1<<20 + 4, 2, 4}, {collective.Gather, 1 << 30, 1, 1},
+	} {
+		s := Spec{Op: tc.op, Warmup: 5, Iterations: 20}
+		if w, n := s.iterations(tc.bytes); w != tc.warmup || n != tc.warmup+tc.timed {
+			t.Errorf("%s of %d B: %d of %d warm up, want %d of %d", tc.op, tc.bytes, w, n, tc.warmup, tc.warmup+tc.timed)
+		}
+	}
+}
+
 // TestPayloadIsNeverAboveTheCount draws runs of all shapes: full is the count,
 // none is nothing, and a scale model is smaller, or full, and has an element
 // for every slice of every chunk that has one.
@@ -184,7 +207,9 @@ func TestPayloadIsNeverAboveTheCount(t *testing.T) {
 		}
 		r := emu.Run{Op: op, Comm: make([]int, plan.Ranks), Count: rng.Int64N(1 << (1 + rng.IntN(33))), DType: collective.Float64}
 		for p := PayloadAuto; p <= PayloadNone; p++ {
-			got := choosePayload(p, rng.Int64N(1<<40), plan, &r)
+			c := Case{Run: r}
+			c.choosePayload(p, rng.Int64N(1<<40), []*collective.Plan{plan})
+			got, r := c.Payload, c.Run
 			g := plan.Size(r.Count, r.DType.Size())
 			least := min(r.Count, int64(g.Loops)*int64(g.Chunks)*int64(g.Slices))
 			ok := map[Payload]bool{
@@ -217,8 +242,14 @@ func TestPayloadBudget(t *testing.T) {
 		budget int64
 		want   Payload
 	}{{all, PayloadFull}, {all - 1, PayloadScaled}, {0, PayloadScaled}} {
-		if got := choosePayload(PayloadAuto, tc.budget, plan, &r); got != tc.want {
-			t.Errorf("%d B of buffers and a budget of %d: %s, want %s", all, tc.budget, got, tc.want)
+		c := Case{Run: r}
+		if c.choosePayload(PayloadAuto, tc.budget, []*collective.Plan{plan}); c.Payload != tc.want {
+			t.Errorf("%d B of buffers and a budget of %d: %s, want %s", all, tc.budget, c.Payload, tc.want)
+		}
+		// Two communicators need twice as much.
+		c = Case{Run: r, Others: []emu.Run{r}}
+		if c.choosePayload(PayloadAuto, 2*tc.budget, []*collective.Plan{plan, plan}); c.Payload != tc.want || c.Buffers() > max(2*tc.budget, all) {
+			t.Errorf("two of %d B and a budget of %d: %s, want %s", all, 2*tc.budget, c.Payload, tc.want)
 		}
 	}
 }
@@ -245,9 +276,11 @@ func TestScaledSlicesShowEveryRank(t *testing.T) {
 		{collective.Float8E4M3, collective.Sum, 20 << 14, 20}, // 64 ranks × 2 buffers × 128 slices
 	} {
 		r := emu.Run{Op: collective.AllReduce, Comm: make([]int, 64), Count: 1 << 22, DType: tc.d, RedOp: tc.op}
-		if got := choosePayload(PayloadScaled, tc.budget, plan, &r); got != PayloadScaled {
-			t.Fatalf("%v %v: %s", tc.d, tc.op, got)
+		c := Case{Run: r}
+		if c.choosePayload(PayloadScaled, tc.budget, []*collective.Plan{plan}); c.Payload != PayloadScaled {
+			t.Fatalf("%v %v: %s", tc.d, tc.op, c.Payload)
 		}
+		r = c.Run
 		g := plan.Size(r.Count, r.DType.Size())
 		if got := r.Real / (int64(g.Loops) * int64(g.Chunks) * int64(g.Slices)); got != tc.want {
 			t.Errorf("%v %v with %d B: %d elements a slice; want %d (%d loops of %d chunks of %d slices)",

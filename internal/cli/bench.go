@@ -19,23 +19,24 @@ type benchLine struct {
 	verb     string
 	config   BenchConfig
 	hardware hardware
+	ranks    ranks
 	tables   benchTables
 	sources  map[string]source
 	notes    []string // said once, on stderr
 }
 
 // benchTables are the flags in the groups that are checked together.
-type benchTables struct{ nccl, hardware, own, common, ignored []setting }
+type benchTables struct{ nccl, ranks, hardware, own, common, ignored []setting }
 
 func (t benchTables) all() []setting {
-	return slices.Concat(t.nccl, t.hardware, t.own, t.common, t.ignored)
+	return slices.Concat(t.nccl, t.ranks, t.hardware, t.own, t.common, t.ignored)
 }
 
 // bench returns the command bench, or predict when that is the verb.
 func (a *App) bench(verb, about string, args []string, host func(context.Context, BenchConfig, report.Sink) error) *cobra.Command {
 	l := &benchLine{verb: verb, sources: map[string]source{}}
 	l.config.Args = append([]string{"coordinator"}, args...)
-	l.tables = benchTables{l.config.nccl(), l.hardware.settings(), l.config.own(), l.config.Common.settings(), l.config.ignored(&l.notes)}
+	l.tables = benchTables{l.config.nccl(), l.ranks.settings(), l.hardware.settings(), l.config.own(), l.config.Common.settings(), l.config.ignored(&l.notes)}
 	cmd := &cobra.Command{
 		Use: verb + " OP", Short: about,
 		Long:      about + ".\n\nOP is " + strings.Join(names(collective.Ops()), ", ") + ".\nFlags with one letter are those of nccl-tests.",
@@ -59,7 +60,7 @@ func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	opErr := l.parseOp(args)
 	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
-	errs := []error{opErr, ncclErr, hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.environment(a)}
+	errs := []error{opErr, ncclErr, read(l.tables.ranks), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.ranks.place(a, l), l.environment(a)}
 	c.finish(a)
 	l.imply()
 	if ncclErr == nil {

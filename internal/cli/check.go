@@ -8,7 +8,6 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/suggest"
-	"github.com/railyard/railyard/internal/report"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -34,6 +33,9 @@ func parseOp(s string) (collective.Op, error) {
 // The functions below say what is wrong with flags that are fine one by one.
 
 func (c *BenchConfig) checkSizes() error {
+	if c.Op == collective.Barrier {
+		return nil // it has one size of its own
+	}
 	if c.MinBytes > c.MaxBytes {
 		return fmt.Errorf("-b %v is above -e %v; a sweep goes from -b up to -e, which is 32M unless given",
 			shaping.Bytes(c.MinBytes), shaping.Bytes(c.MaxBytes))
@@ -101,9 +103,6 @@ func (c *BenchConfig) checkRanks() error {
 	}
 	if ranks > maxRanks {
 		return fmt.Errorf("--nodes: the cluster has %d GPUs; at most %d are allowed", ranks, maxRanks)
-	}
-	if report.Rooted(c.Op) && c.Root >= ranks {
-		return fmt.Errorf("-r %d must be a rank from 0 to %d", c.Root, ranks-1)
 	}
 	return nil
 }

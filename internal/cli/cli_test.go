@@ -6,11 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/report"
 )
 
@@ -250,8 +252,62 @@ func TestDefaults(t *testing.T) {
 	if s.run("predict all_reduce"); f.got.Payload != "none" {
 		t.Errorf("predict moves payload %q, want none", f.got.Payload)
 	}
-	if s.run("bench all_reduce -o all -d all"); len(f.got.RedOps) != 6 || len(f.got.DTypes) != 12 {
-		t.Errorf("all means %v and %v", f.got.RedOps, f.got.DTypes)
+}
+
+// TestAll: every type and reduction there is, in the order of nccl.h, in which
+// nccl-tests runs them.
+func TestAll(t *testing.T) {
+	s, f := newSession(t), &fake{}
+	s.Hosts.Bench = f.bench
+	s.run("bench all_reduce -o all -d all -r all")
+	var types, ops []string
+	for _, name := range strings.Fields("int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2") {
+		if d, err := collective.ParseDType(name); err != nil || d.Implemented() {
+			types = append(types, name)
+		}
+	}
+	for _, name := range strings.Fields("sum prod max min avg mulsum") {
+		if o, err := collective.ParseRedOp(name); err != nil || o.Implemented() {
+			ops = append(ops, name)
+		}
+	}
+	if got := names(f.got.DTypes); !slices.Equal(got, types) || len(ncclDTypes) != len(collective.DTypes()) {
+		t.Errorf("all types are %v, want %v", got, types)
+	}
+	if got := names(f.got.RedOps); !slices.Equal(got, ops) || len(ncclRedOps) != len(collective.RedOps()) {
+		t.Errorf("all reductions are %v, want %v", got, ops)
+	}
+	if s.run("bench all_reduce -r -1"); !f.got.AllRoots || f.got.Root != 0 {
+		t.Errorf("-r -1: root %d, all %v", f.got.Root, f.got.AllRoots)
+	}
+}
+
+// TestRanks: the flags of mpirun and the variables of nccl-tests. The mask is
+// stronger than NCCL_TESTS_SPLIT, and the flag than both.
+func TestRanks(t *testing.T) {
+	s, f := newSession(t), &fake{}
+	s.Hosts.Bench = f.bench
+	s.run("bench all_reduce --ranks 3,1,2,0 --split %2")
+	if p := f.got.Placement; !slices.Equal(p.GPUs, []int{3, 1, 2, 0}) || f.got.Split != (sweep.Split{Op: sweep.SplitMod, Value: 2, Ranks: 1}) {
+		t.Errorf("%+v, split %q", p, f.got.Split)
+	}
+	s.run("bench all_reduce --nodes 2 --hostfile testdata/files/hosts --map-by node")
+	if p := f.got.Placement; len(p.Hosts) != 2 || p.Hosts[0].Slots != 2 || p.Hosts[1].At != "testdata/files/hosts:3" || !p.ByNode {
+		t.Errorf("%+v", p)
+	}
+	s.env["NCCL_TESTS_SPLIT"] = "DIV 8"
+	if s.run("bench all_reduce"); f.got.Split.String() != "DIV 8" || !slices.Contains(f.got.Env, "NCCL_TESTS_SPLIT=DIV 8") {
+		t.Errorf("split %q, environment %v", f.got.Split, f.got.Env)
+	}
+	s.env["NCCL_TESTS_SPLIT_MASK"] = "10"
+	if s.run("bench all_reduce"); f.got.Split.String() != "AND 16" || !slices.Contains(f.got.Env, "NCCL_TESTS_SPLIT_MASK=10") {
+		t.Errorf("split %q, environment %v", f.got.Split, f.got.Env)
+	}
+	if s.run("bench all_reduce -g 4 -t 2"); f.got.Split.Ranks != 8 {
+		t.Errorf("processes of %d ranks are split, want 8", f.got.Split.Ranks)
+	}
+	if s.run("bench all_reduce --split |3"); f.got.Split.String() != "OR 3" || len(f.got.Env) != 0 {
+		t.Errorf("split %q, environment %v", f.got.Split, f.got.Env)
 	}
 }
 

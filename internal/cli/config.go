@@ -25,7 +25,15 @@ type BenchConfig struct {
 	// Types and reductions to run, in this order, each over the whole sweep.
 	DTypes []collective.DType
 	RedOps []collective.RedOp
-	Root   int
+	// Root is counted in its communicator; AllRoots runs every one (-r -1).
+	Root     int
+	AllRoots bool
+
+	// Placement says on which GPU each rank is, and PlacedBy which flag said so.
+	// Split makes communicators of the ranks, which run at the same time.
+	Placement sweep.Placement
+	PlacedBy  string
+	Split     sweep.Split
 
 	// Iterations and Warmup are what nccl-tests would run. Emulated time is
 	// exact: no more than the steady state needs must be.

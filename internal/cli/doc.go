@@ -9,6 +9,7 @@
 //	cluster.go   flags that choose the hardware, with or without a file
 //	config.go    BenchConfig: everything bench and predict were told
 //	nccl.go      the flags of nccl-tests, same letters, same meaning
+//	ranks.go     the flags that say where ranks are, and in which communicator
 //	own.go       the flags that are ours
 //	check.go     what flags must satisfy together
 //	bench.go     bench and predict
@@ -25,6 +26,6 @@
 // What is not here: running anything. Hosts says what a program must bring;
 // internal/coordinator and internal/nodesim do the work.
 //
-// Imports: report, emu with its catalog and suggest, collective, shaping.
+// Imports: report, emu with its catalog, suggest and sweep, collective, shaping.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli

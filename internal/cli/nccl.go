@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/railyard/railyard/collective"
@@ -26,9 +27,9 @@ func (c *BenchConfig) nccl() []setting {
 		{name: "iters", short: "n", arg: "N", def: "20", usage: "iterations; as emulated time is exact, no more are run than its steady state needs", set: whole(&c.Iterations, 1, maxCount)},
 		{name: "warmup_iters", short: "w", arg: "N", def: "1", usage: "iterations that are not timed", set: whole(&c.Warmup, 0, maxCount)},
 		{name: "check", short: "c", arg: "N", def: "1", usage: "0 does not check results", set: whole(&c.Check, 0, maxCount)},
-		{name: "op", short: "o", arg: "OP", def: "sum", values: append(names(collective.RedOps()), "all"), usage: "reduction: sum, prod, min, max or all", set: c.setRedOps},
-		{name: "datatype", short: "d", arg: "TYPE", def: "float", values: append(names(collective.DTypes()), "all"), usage: "element type: float, double, int32, int64 or all", set: c.setDTypes},
-		{name: "root", short: "r", arg: "RANK", def: "0", usage: "root rank", set: c.setRoot},
+		{name: "op", short: "o", arg: "OP", def: "sum", values: append(names(collective.RedOps()), "all"), usage: "reduction: " + offered(ncclRedOps), set: c.setRedOps},
+		{name: "datatype", short: "d", arg: "TYPE", def: "float", values: append(names(collective.DTypes()), "all"), usage: "element type: " + offered(ncclDTypes), set: c.setDTypes},
+		{name: "root", short: "r", arg: "RANK", def: "0", usage: "root rank, counted in its communicator; -1 or all runs every one", set: c.setRoot},
 		{name: "blocking", short: "z", arg: "0|1", def: "0", usage: "1 waits for each iteration before the next", set: c.setBlocking},
 		{name: "output_file", short: "J", arg: "FILE", usage: "write JSON there too", set: text(&c.JSON)},
 		{name: "timeout", short: "T", arg: "TIME", def: "0", usage: "give up after this much wall time: seconds, or 90s, 5m; 0 never", set: c.setTimeout},
@@ -89,13 +90,22 @@ func (c *BenchConfig) ignored(notes *[]string) []setting {
 	return all
 }
 
+// Types and reductions in the order in which nccl-tests runs all of them, which
+// is that of nccl.h.
+var (
+	ncclDTypes = []collective.DType{collective.Int8, collective.Uint8, collective.Int32, collective.Uint32, collective.Int64,
+		collective.Uint64, collective.Float16, collective.Float32, collective.Float64, collective.BFloat16,
+		collective.Float8E4M3, collective.Float8E5M2}
+	ncclRedOps = []collective.RedOp{collective.Sum, collective.Prod, collective.Max, collective.Min, collective.Avg, collective.MulSum}
+)
+
 func (c *BenchConfig) setRedOps(s string) (err error) {
-	c.RedOps, err = pick(s, collective.RedOps(), collective.ParseRedOp)
+	c.RedOps, err = pick(s, ncclRedOps, collective.ParseRedOp)
 	return err
 }
 
 func (c *BenchConfig) setDTypes(s string) (err error) {
-	c.DTypes, err = pick(s, collective.DTypes(), collective.ParseDType)
+	c.DTypes, err = pick(s, ncclDTypes, collective.ParseDType)
 	return err
 }
 
@@ -105,10 +115,20 @@ type kind interface {
 	String() string
 }
 
+// implemented returns those of all kinds that there are so far.
+func implemented[K kind](all []K) []K {
+	return slices.DeleteFunc(slices.Clone(all), func(k K) bool { return !k.Implemented() })
+}
+
+// offered names the kinds for help.
+func offered[K kind](all []K) string {
+	return strings.Join(names(implemented(all)), ", ") + " or all"
+}
+
 // pick reads the name of one kind, or "all" for every one there is so far.
 func pick[K kind](s string, all []K, parse func(string) (K, error)) ([]K, error) {
 	if s == "all" {
-		return slices.DeleteFunc(all, func(k K) bool { return !k.Implemented() }), nil
+		return implemented(all), nil
 	}
 	k, err := parse(s)
 	switch {
@@ -131,9 +151,15 @@ func names[K fmt.Stringer](all []K) []string {
 
 func (c *BenchConfig) setRoot(s string) error {
 	if s == "all" {
-		return notYet("all")
+		s = "-1"
 	}
-	return whole(&c.Root, 0, maxCount)(s)
+	if err := whole(&c.Root, -1, maxCount)(s); err != nil {
+		return fmt.Errorf("%w; -1 or all runs every rank", err)
+	}
+	if c.AllRoots = c.Root < 0; c.AllRoots {
+		c.Root = 0
+	}
+	return nil
 }
 
 func (c *BenchConfig) setBlocking(s string) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/railyard/railyard/emu/suggest"
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -137,15 +138,11 @@ func whole[T int | int64](to *T, least, most T) func(string) error {
 	}
 }
 
-// maxSize keeps emulated time within what int64 picoseconds can say: at 1 GB/s
-// it takes five hours of the hundred days there are.
-const maxSize = 16 << 40
-
 func size(to *int64) func(string) error {
 	return func(s string) error {
 		b, err := shaping.ParseBytes(s)
-		if err == nil && b > maxSize {
-			err = fmt.Errorf("size %q is above %v, the most there may be", suggest.Clip(s), shaping.Bytes(maxSize))
+		if err == nil && b > sweep.MaxBytes {
+			err = fmt.Errorf("size %q is above %v, the most there may be", suggest.Clip(s), shaping.Bytes(sweep.MaxBytes))
 		}
 		*to = int64(b)
 		return err

@@ -12,6 +12,7 @@ import (
 // Device is where a rank of a bench is.
 type Device struct {
 	Rank, Node, GPU int
+	Group           int    // the colour of its communicator
 	PID             int64  // of the nodesim that hosts it; 0 where there is none
 	Model           string // of the emulated GPU
 }
@@ -45,7 +46,7 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 	if err != nil {
 		return verdict(config(err))
 	}
-	err = sink.Started(Started{Cluster: k.fabric.Cluster, Devices: k.devices(), Rows: len(sw.Cases), Procs: len(k.members)})
+	err = sink.Started(Started{Cluster: k.fabric.Cluster, Devices: k.devices(sw.World), Rows: len(sw.Cases), Procs: len(k.members)})
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 		return res, err
 	}, func(r sweep.Row) error {
 		row := Row{Row: r, Cost: cost, Explain: s.use.Explain(k.fabric)}
-		cost = Cost{}
+		cost, s.use = Cost{}, sweep.Use{} // a row that runs nothing spends nothing
 		return sink.Row(row)
 	})
 }
@@ -69,20 +70,20 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 // Fabric returns the cluster made concrete.
 func (k *Cluster) Fabric() *fabric.Fabric { return k.fabric }
 
-func (k *Cluster) devices() []Device {
-	all := Devices(k.fabric)
+func (k *Cluster) devices(world []sweep.Rank) []Device {
+	all := Devices(k.fabric, world)
 	for i := range all {
 		all[i].PID = k.members[k.owners.Node[all[i].Node]].pid
 	}
 	return all
 }
 
-// Devices returns the ranks of a cluster, hosted by nobody.
-func Devices(f *fabric.Fabric) []Device {
-	all := make([]Device, f.GPUs())
-	for g := range all {
-		n := f.NodeOf(g)
-		all[g] = Device{Rank: g, Node: n, GPU: f.Local(g), Model: f.System(n).Model}
+// Devices returns where the ranks of a world are, hosted by nobody.
+func Devices(f *fabric.Fabric, world []sweep.Rank) []Device {
+	all := make([]Device, len(world))
+	for i, r := range world {
+		n := f.NodeOf(r.GPU)
+		all[i] = Device{Rank: i, Node: n, GPU: f.Local(r.GPU), Group: r.Group, Model: f.System(n).Model}
 	}
 	return all
 }

@@ -113,7 +113,7 @@ func (c *Client) started(m *railyardv1.BenchStarted, sink Sink) error {
 	}
 	s := Started{Cluster: cluster, Rows: int(m.GetRows()), Procs: int(m.GetProcesses())}
 	for _, d := range m.GetDevices() {
-		s.Devices = append(s.Devices, Device{Rank: int(d.GetRank()), Node: int(d.GetNode()), GPU: int(d.GetGpu()),
+		s.Devices = append(s.Devices, Device{Rank: int(d.GetRank()), Node: int(d.GetNode()), GPU: int(d.GetGpu()), Group: int(d.GetGroup()),
 			PID: d.GetPid(), Model: d.GetName()})
 	}
 	return sink.Started(s)

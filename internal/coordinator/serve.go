@@ -261,7 +261,7 @@ func (o *sender) started(s Started) error {
 	m := &railyardv1.BenchStarted{EffectiveYaml: string(s.Cluster.YAML()), Rows: uint32(s.Rows), Processes: uint32(s.Procs)}
 	for _, d := range s.Devices {
 		m.Devices = append(m.Devices, &railyardv1.Device{Rank: uint32(d.Rank), Node: uint32(d.Node),
-			Gpu: uint32(d.GPU), Pid: d.PID, Name: d.Model})
+			Gpu: uint32(d.GPU), Group: uint32(d.Group), Pid: d.PID, Name: d.Model})
 	}
 	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Started{Started: m}})
 }

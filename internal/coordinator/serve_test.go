@@ -147,6 +147,33 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestServeSplit: places and communicators reach the other coordinator, and
+// come back in the devices; a half that was not run stays so.
+func TestServeSplit(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	spec := single("ring")
+	spec.Order, spec.Split = []int{8, 0, 4, 1, 7, 2}, sweep.Split{Op: sweep.SplitMod, Value: 2}
+	var devices []Device
+	var rows []sweep.Row
+	err := s.connect().Bench(t.Context(), spec, Sink{
+		Started: func(st Started) error { devices = st.Devices; return nil },
+		Row:     func(r Row) error { rows = append(rows, r.Row); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, d := range devices {
+		if gpu := spec.Order[r]; d.Rank != r || d.Group != r%2 || d.Node != gpu/3 || d.GPU != gpu%3 {
+			t.Errorf("rank %d is %+v, want GPU %d of the cluster in group %d", r, d, gpu, r%2)
+		}
+	}
+	want := foresee(t, trio(), spec).rows
+	if len(devices) != 6 || len(rows) != 1 || !right(rows[0].OutOfPlace) || rows[0].OutOfPlace.Time != want[0].OutOfPlace.Time || rows[0].Root != -1 {
+		t.Errorf("%d devices, rows %+v; predict says %+v", len(devices), rows, want)
+	}
+}
+
 // TestServeAnswers: health and reflection answer, and a request that cannot be
 // run is refused without harm to the cluster.
 func TestServeAnswers(t *testing.T) {
@@ -165,9 +192,9 @@ func TestServeAnswers(t *testing.T) {
 		t.Errorf("reflection lists %v", names)
 	}
 	bad := single("ring")
-	bad.Root = 9
-	if _, err := s.bench(t.Context(), bad); cause(t, err).Cause != wire.Config {
-		t.Errorf("a root that is no rank: %v", err)
+	bad.Order = []int{0, 9}
+	if _, err := s.bench(t.Context(), bad); cause(t, err).Cause != wire.Config || !strings.Contains(err.Error(), "GPU 9 is unknown") {
+		t.Errorf("a rank on no GPU: %v", err)
 	}
 	if _, err := s.bench(t.Context(), single("ring")); err != nil {
 		t.Errorf("a bench after one that was refused: %v", err)

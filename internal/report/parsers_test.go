@@ -90,6 +90,25 @@ func TestExistingParsers(t *testing.T) {
 	}
 }
 
+// TestParsersReadEveryOperation: where nobody looked, only #wrong is N/A, as in
+// nccl-tests, so that the columns stay numbers. nccl-tests has no barrier.
+func TestParsersReadEveryOperation(t *testing.T) {
+	r := ops()
+	var b bytes.Buffer
+	r.write(t, NewTable(&b))
+	for name, parse := range map[string]func(string) []parsed{"expression": byExpression, "fields": byFields, "tail": byTail} {
+		numbers := 0
+		for _, row := range parse(b.String()) {
+			if v := row.time + row.alg + row.bus + row.ipTime + row.ipAlg + row.ipBus; !math.IsNaN(v) {
+				numbers++
+			}
+		}
+		if want := len(r.rows) - 1; numbers != want {
+			t.Errorf("%s: numbers in %d of %d rows, want all but the barrier's", name, numbers, len(r.rows))
+		}
+	}
+}
+
 // near allows for two printed decimals.
 func near(a, b parsed) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)

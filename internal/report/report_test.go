@@ -112,8 +112,34 @@ func odd() run {
 	return r
 }
 
+// ops is a row of every operation, one without elements among them, as a sweep
+// gives them: the in-place half of some is not looked at, a barrier has none.
+func ops() run {
+	r := allReduce()
+	r.header.Op = collective.AllToAll
+	r.header.Devices = r.header.Devices[:2]
+	r.header.Devices[1].Group = 1
+	r.footer, r.rows = Footer{}, nil
+	for _, op := range collective.Ops() {
+		row := NewRow(op, collective.Float32, collective.Sum, 1, 1<<20, 16)
+		row.OutOfPlace = Cell{TimePs: 20_000_000, Checked: true}
+		row.InPlace = row.OutOfPlace
+		switch op {
+		case collective.AllToAll, collective.AllToAllV, collective.SendRecv:
+			row.InPlace.Checked = false
+		case collective.Barrier:
+			row.InPlace = Cell{NA: true}
+		}
+		r.rows = append(r.rows, row)
+	}
+	row := NewRow(collective.AllGather, collective.Float32, collective.Sum, 1, 16, 16)
+	row.OutOfPlace, row.InPlace = Cell{Checked: true}, Cell{Checked: true}
+	r.rows = append(r.rows, row)
+	return r
+}
+
 func TestGoldens(t *testing.T) {
-	for name, r := range map[string]run{"all_reduce": allReduce(), "odd": odd()} {
+	for name, r := range map[string]run{"all_reduce": allReduce(), "odd": odd(), "ops": ops()} {
 		var table, csv, json bytes.Buffer
 		r.write(t, Multi(NewTable(&table), NewCSV(&csv), NewJSON(&json)))
 		golden(t, name+".table", table.Bytes())
@@ -163,7 +189,8 @@ func TestBandwidth(t *testing.T) {
 		{collective.AllReduce, 1, 0}, {collective.AllReduce, 2, 1}, {collective.AllReduce, 3, 4. / 3}, {collective.AllReduce, 32, 1.9375},
 		{collective.AllGather, 1, 0}, {collective.AllGather, 3, 2. / 3}, {collective.ReduceScatter, 4, .75},
 		{collective.AllToAll, 8, .875}, {collective.Gather, 8, .875}, {collective.Scatter, 8, .875},
-		{collective.Broadcast, 8, 1}, {collective.Reduce, 8, 1}, {collective.SendRecv, 2, 1},
+		{collective.AllToAllV, 8, .875}, {collective.AllToAll, 1, 0}, {collective.Gather, 1, 0},
+		{collective.Broadcast, 8, 1}, {collective.Reduce, 8, 1}, {collective.SendRecv, 2, 1}, {collective.Broadcast, 1, 1},
 	} {
 		alg, bus := Bandwidth(c.op, c.n, size, ps)
 		if alg != 1 || math.Abs(bus-c.bus) > 1e-12 {
@@ -172,6 +199,9 @@ func TestBandwidth(t *testing.T) {
 	}
 	if alg, bus := Bandwidth(collective.AllReduce, 8, size, 0); alg != 0 || bus != 0 {
 		t.Errorf("no time gives %g and %g GB/s, want 0", alg, bus)
+	}
+	if alg, bus := Bandwidth(collective.Barrier, 8, 4, 1000); alg != 0 || bus != 0 {
+		t.Errorf("a barrier moves %g and %g GB/s, want none", alg, bus)
 	}
 }
 

@@ -24,41 +24,32 @@ type Row struct {
 type Cell struct {
 	TimePs int64 // emulated time of one iteration, in picoseconds
 	Wrong  int64 // elements that are not what they must be, over all ranks
-	// Checked says that the elements were looked at. nccl-tests does not look
-	// at the in-place half of alltoall and sendrecv.
+	// Checked says that the elements were looked at. As in nccl-tests, nobody
+	// looks at the in-place half of alltoall and sendrecv.
 	Checked bool
-	NA      bool // not run at all
+	NA      bool // not run at all: a barrier has no in-place half
 }
 
 // NewRow returns a row without results, labelled as nccl-tests labels it.
 func NewRow(op collective.Op, d collective.DType, r collective.RedOp, root int, bytes int64, n int) Row {
 	row := Row{Type: d.String(), RedOp: "none", Root: -1}
 	row.Count, row.Size = sweep.Message(op, bytes, d.Size(), n)
-	if op.Reduces() {
+	if op.Reduces() && op != collective.Barrier {
 		row.RedOp = r.String()
 	}
-	if Rooted(op) {
+	if sweep.Rooted(op) {
 		row.Root = root
 	}
 	return row
 }
 
-// Rooted reports whether one rank of the operation is special.
-func Rooted(op collective.Op) bool {
-	switch op {
-	case collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter:
-		return true
-	default:
-		return false
-	}
-}
-
 // Bandwidth returns what nccl-tests calls algorithm and bus bandwidth, in GB/s
 // (10^9 B/s), of an operation over n ranks that moved size bytes in timePs
 // picoseconds. The bus bandwidth is the rate of the busiest link in the best
-// case, whatever algorithm ran. No time, or a single rank, gives zero.
+// case, whatever algorithm ran. No time gives zero, as does a single rank where
+// ranks exchange parts, and a barrier, which moves no data.
 func Bandwidth(op collective.Op, n int, size, timePs int64) (alg, bus float64) {
-	if timePs <= 0 {
+	if timePs <= 0 || op == collective.Barrier {
 		return 0, 0
 	}
 	num, den := factor(op, int64(n))
@@ -73,7 +64,8 @@ func factor(op collective.Op, n int64) (num, den int64) {
 	switch op {
 	case collective.AllReduce:
 		return 2 * (n - 1), n
-	case collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.Gather, collective.Scatter:
+	case collective.AllGather, collective.ReduceScatter, collective.AllToAll, collective.AllToAllV,
+		collective.Gather, collective.Scatter:
 		return n - 1, n
 	default:
 		return 1, 1

@@ -14,6 +14,7 @@ func TestNewRow(t *testing.T) {
 	}{
 		{collective.AllReduce, "max", -1}, {collective.ReduceScatter, "max", -1}, {collective.Reduce, "max", 3},
 		{collective.AllGather, "none", -1}, {collective.AllToAll, "none", -1}, {collective.SendRecv, "none", -1},
+		{collective.AllToAllV, "none", -1}, {collective.Barrier, "none", -1},
 		{collective.Broadcast, "none", 3}, {collective.Gather, "none", 3}, {collective.Scatter, "none", 3},
 	} {
 		r := NewRow(c.op, collective.Int64, collective.Max, 3, 1<<10, 4)

@@ -17,7 +17,7 @@ type Sink interface {
 
 // Start is what only the running cluster can tell of a benchmark.
 type Start struct {
-	Ranks       int
-	Devices     []Device // one a rank
+	Ranks       int      // of the communicator of rank 0
+	Devices     []Device // one a rank, of all communicators
 	NCCLVersion int      // of the library that is modelled: 23007 is 2.30.7
 }

@@ -19,7 +19,7 @@ type Writer interface {
 // Header is what is known before the first row.
 type Header struct {
 	Op      collective.Op
-	Ranks   int
+	Ranks   int // of the communicator of rank 0
 	Config  Config
 	Devices []Device
 

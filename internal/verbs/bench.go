@@ -24,31 +24,62 @@ func (v verbs) bench(ctx context.Context, c cli.BenchConfig, sink report.Sink) e
 
 func (v verbs) run(ctx context.Context, c *cli.BenchConfig, t *table) error {
 	if c.Connect != "" {
-		client, err := coordinator.Connect(ctx, c.Connect)
-		if err != nil {
-			return err
-		}
-		defer client.Close()
-		return client.Bench(ctx, spec(c), t.coordinatorSink())
+		return elsewhere(ctx, c, t)
 	}
 	// What cannot run is refused before anything is started.
-	f, err := fabric.New(c.Cluster)
+	f, sw, err := asked(c)
 	if err != nil {
-		return wire.Failf(wire.Config, "%v", err)
-	}
-	sw, err := sweep.New(f, spec(c))
-	if err != nil {
-		return wire.Failf(wire.Config, "%v", err)
+		return err
 	}
 	if err := checkMemory(sw, memAvailable()); err != nil {
 		return err
 	}
 	t.sink.Progress(0, 0, "starting nodesims")
-	k, err := coordinator.Start(ctx, coordinator.Config{Cluster: c.Cluster, Procs: c.Procs, Spawn: true,
+	k, err := coordinator.Start(ctx, coordinator.Config{Cluster: f.Cluster, Procs: c.Procs, Spawn: true,
 		Nodesim: c.Nodesim, Version: v.version, Gossip: gossip.Loopback(), Logger: c.Log})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	return k.Bench(ctx, spec(c), t.coordinatorSink())
+	return k.Bench(ctx, sw.Spec, t.coordinatorSink())
+}
+
+// asked returns the cluster and the sweep that a command line declares.
+func asked(c *cli.BenchConfig) (*fabric.Fabric, *sweep.Sweep, error) {
+	f, err := fabric.New(c.Cluster)
+	if err != nil {
+		return nil, nil, wire.Failf(wire.Config, "%v", err)
+	}
+	s, err := spec(c, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	sw, err := sweep.New(f, s)
+	if err != nil {
+		return nil, nil, wire.Failf(wire.Config, "%v", err)
+	}
+	return f, sw, nil
+}
+
+// elsewhere runs a sweep on the cluster of another coordinator, which it asks
+// first what that cluster is: ranks are placed on its nodes.
+func elsewhere(ctx context.Context, c *cli.BenchConfig, t *table) error {
+	client, err := coordinator.Connect(ctx, c.Connect)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	m, err := client.Status(ctx)
+	if err != nil {
+		return err
+	}
+	f, err := declared(c.Connect, m.GetClusterYaml())
+	if err != nil {
+		return err
+	}
+	s, err := spec(c, f)
+	if err != nil {
+		return err
+	}
+	return client.Bench(ctx, s, t.coordinatorSink())
 }

@@ -11,17 +11,23 @@ import (
 	"github.com/railyard/railyard/shaping"
 )
 
-// checkMemory refuses full payload that this host has no memory for: it would
-// thrash for minutes before the first row. Hosts that don't say what they have
+// checkMemory refuses payload that this host has no memory for: it would thrash
+// for minutes before the first row. A scale model has some elements for every
+// slice, which for sizes of terabytes are many too. Hosts that don't say what they have
 // are taken at their word.
 func checkMemory(sw *sweep.Sweep, available int64) error {
 	if available <= 0 {
 		return nil
 	}
 	for i := range sw.Cases {
-		if need := sw.Cases[i].Buffers(); need > available {
-			return wire.Failf(wire.Config, "--payload full: at %d bytes the buffers of all ranks take %s, and this host has %s to spare; take --payload scaled or auto",
-				sw.Cases[i].Size, shaping.Bytes(need), shaping.Bytes(available))
+		c := &sw.Cases[i]
+		if need := c.Buffers(); need > available {
+			less := "scaled or auto"
+			if c.Payload == sweep.PayloadScaled {
+				less = "none"
+			}
+			return wire.Failf(wire.Config, "--payload %s: at %d bytes the buffers of all ranks take %s, and this host has %s to spare; take --payload %s",
+				c.Payload, c.Size, shaping.Bytes(need), shaping.Bytes(available), less)
 		}
 	}
 	return nil

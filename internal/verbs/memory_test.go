@@ -21,12 +21,14 @@ func TestFullPayloadThatDoesNotFit(t *testing.T) {
 		payload   sweep.Payload
 		available int64
 		fits      bool
+		says      string
 	}{
 		// 2 ranks × (input + output) × 64 KiB = 256 KiB
-		{sweep.PayloadFull, 256 << 10, true},
-		{sweep.PayloadFull, 256<<10 - 1, false},
-		{sweep.PayloadFull, 0, true}, // nobody knows
-		{sweep.PayloadNone, 1, true},
+		{sweep.PayloadFull, 256 << 10, true, ""},
+		{sweep.PayloadFull, 256<<10 - 1, false, "--payload full: at 65536 bytes the buffers of all ranks take 256KiB"},
+		{sweep.PayloadFull, 0, true, ""}, // nobody knows
+		{sweep.PayloadNone, 1, true, ""},
+		{sweep.PayloadScaled, 1, false, "take --payload none"},
 	} {
 		sw, err := sweep.New(f, sweep.Spec{Op: collective.AllReduce, MinBytes: 64 << 10, MaxBytes: 64 << 10,
 			DTypes: []collective.DType{collective.Float32}, RedOps: []collective.RedOp{collective.Sum},
@@ -36,7 +38,7 @@ func TestFullPayloadThatDoesNotFit(t *testing.T) {
 		}
 		err = checkMemory(sw, c.available)
 		var failure *wire.Failure
-		if c.fits != (err == nil) || !c.fits && (!errors.As(err, &failure) || !strings.Contains(err.Error(), "256KiB") && !strings.Contains(err.Error(), "256K")) {
+		if c.fits != (err == nil) || !c.fits && (!errors.As(err, &failure) || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%v with %d bytes to spare: %v", c.payload, c.available, err)
 		}
 	}

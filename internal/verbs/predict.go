@@ -13,7 +13,6 @@ import (
 	"github.com/railyard/railyard/internal/cli"
 	"github.com/railyard/railyard/internal/coordinator"
 	"github.com/railyard/railyard/internal/report"
-	"github.com/railyard/railyard/internal/wire"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -27,15 +26,11 @@ func (v verbs) predict(ctx context.Context, c cli.BenchConfig, sink report.Sink)
 }
 
 func foresee(ctx context.Context, c *cli.BenchConfig, t *table) error {
-	f, err := fabric.New(c.Cluster)
+	f, sw, err := asked(c)
 	if err != nil {
-		return wire.Failf(wire.Config, "%v", err)
+		return err
 	}
-	sw, err := sweep.New(f, spec(c))
-	if err != nil {
-		return wire.Failf(wire.Config, "%v", err)
-	}
-	if err := t.begin(coordinator.Started{Cluster: f.Cluster, Devices: coordinator.Devices(f), Rows: len(sw.Cases)}); err != nil {
+	if err := t.begin(coordinator.Started{Cluster: f.Cluster, Devices: coordinator.Devices(f, sw.World), Rows: len(sw.Cases)}); err != nil {
 		return err
 	}
 	s := predict.New(f, t.buf != nil)
@@ -65,7 +60,7 @@ func rows(f *fabric.Fabric, s *predict.Session, sw *sweep.Sweep, t *table) error
 		return sweep.Result{Outcome: out}, err
 	}, func(r sweep.Row) error {
 		row := coordinator.Row{Row: r, Cost: cost, Explain: use.Explain(f)}
-		cost = coordinator.Cost{}
+		cost, use = coordinator.Cost{}, sweep.Use{} // a row that runs nothing spends nothing
 		return t.row(row)
 	})
 }

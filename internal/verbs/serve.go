@@ -59,16 +59,25 @@ func (v verbs) status(ctx context.Context, c cli.StatusConfig) (cli.Status, erro
 	if r := m.GetRunning(); r != "" {
 		s.State += " " + r
 	}
-	cluster, err := emu.ParseCluster(c.Connect, []byte(m.GetClusterYaml()))
+	f, err := declared(c.Connect, m.GetClusterYaml())
 	if err != nil {
-		return s, coded(ctx, wire.Failf(wire.Mismatch, "%v", err))
-	}
-	f, err := fabric.New(cluster)
-	if err != nil {
-		return s, coded(ctx, wire.Failf(wire.Mismatch, "%v", err))
+		return s, coded(ctx, err)
 	}
 	s.Nodes = nodes(f, m)
 	return s, nil
+}
+
+// declared returns the cluster that a coordinator says it has.
+func declared(addr, text string) (*fabric.Fabric, error) {
+	cluster, err := emu.ParseCluster(addr, []byte(text))
+	if err != nil {
+		return nil, wire.Failf(wire.Mismatch, "%v", err)
+	}
+	f, err := fabric.New(cluster)
+	if err != nil {
+		return nil, wire.Failf(wire.Mismatch, "%v", err)
+	}
+	return f, nil
 }
 
 func nodes(f *fabric.Fabric, m *railyardv1.StatusResponse) []cli.NodeStatus {

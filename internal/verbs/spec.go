@@ -2,8 +2,10 @@ package verbs
 
 import (
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/cli"
+	"github.com/railyard/railyard/internal/wire"
 )
 
 // modes are the payload modes by their names on the command line.
@@ -14,15 +16,19 @@ var modes = map[string]sweep.Payload{
 // protocols are those a plan can have, by their names on the command line.
 var protocols = map[string]collective.Protocol{"simple": collective.Simple, "ll": collective.LL}
 
-// spec returns the sweep that a command line asks for.
-func spec(c *cli.BenchConfig) sweep.Spec {
+// spec returns the sweep that a command line asks for on a cluster.
+func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
 	s := sweep.Spec{
 		Op: c.Op, MinBytes: c.MinBytes, MaxBytes: c.MaxBytes, Factor: c.StepFactor, StepBytes: c.StepBytes,
 		Iterations: c.Iterations, Warmup: c.Warmup, Check: c.Check > 0, RedOps: c.RedOps, DTypes: c.DTypes,
-		Root: c.Root, Sync: c.Blocking, Algorithm: c.Algo, AutoProtocol: c.Proto == cli.Auto,
+		Root: c.Root, AllRoots: c.AllRoots, Split: c.Split, Sync: c.Blocking, Algorithm: c.Algo, AutoProtocol: c.Proto == cli.Auto,
 		Channels: c.Channels, Slices: c.Slices, Payload: modes[c.Payload], Budget: int64(c.PayloadBudget),
 		Launch: c.LaunchEvery, Seed: c.Seed,
 	}
 	s.Protocol = protocols[c.Proto] // the zero value when the tuner chooses
-	return s
+	var err error
+	if s.Order, err = c.Placement.Order(f); err != nil {
+		return s, wire.Failf(wire.Config, "%s: %v", c.PlacedBy, err)
+	}
+	return s, nil
 }

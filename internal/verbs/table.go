@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/cli"
 	"github.com/railyard/railyard/internal/coordinator"
 	"github.com/railyard/railyard/internal/report"
@@ -30,7 +31,6 @@ type table struct {
 
 	begun   bool
 	started coordinator.Started
-	ranks   int
 	rows    []rowJSON
 	cost    coordinator.Cost
 	where   string
@@ -45,6 +45,7 @@ type railyard struct {
 	Verb    string    `json:"verb"`
 	Spec    string    `json:"spec"` // effective cluster, as YAML
 	Seed    uint64    `json:"seed"`
+	Split   string    `json:"split,omitempty"` // as NCCL_TESTS_SPLIT takes it
 	Clock   string    `json:"clock"`
 	Procs   int       `json:"procs"`
 	Rows    []rowJSON `json:"rows"`
@@ -116,10 +117,13 @@ func (t *table) coordinatorSink() coordinator.Sink {
 }
 
 func (t *table) begin(s coordinator.Started) error {
-	t.started, t.ranks, t.begun = s, len(s.Devices), true
-	start := report.Start{Ranks: len(s.Devices), NCCLVersion: ncclVersion}
+	t.started, t.begun = s, true
+	start := report.Start{NCCLVersion: ncclVersion}
 	for _, d := range s.Devices {
-		start.Devices = append(start.Devices, report.Device{Rank: d.Rank, PID: int(d.PID), Index: d.GPU,
+		if d.Group == s.Devices[0].Group {
+			start.Ranks++
+		}
+		start.Devices = append(start.Devices, report.Device{Rank: d.Rank, Group: d.Group, PID: int(d.PID), Index: d.GPU,
 			Host: fmt.Sprintf("node%d", d.Node), BusID: busID(d.GPU), Name: d.Model})
 	}
 	if err := t.sink.Begin(start); err != nil {
@@ -135,9 +139,9 @@ var busIDs = [...]string{"0x1b", "0x43", "0x52", "0x61", "0x9d", "0xc3", "0xd1",
 func busID(gpu int) string { return busIDs[gpu%len(busIDs)] }
 
 func (t *table) row(r coordinator.Row) error {
-	row := report.NewRow(t.config.Op, r.DType, r.RedOp, t.config.Root, r.Size, t.ranks)
-	row.OutOfPlace = cell(&r, false)
-	row.InPlace = cell(&r, true)
+	row := report.NewRow(t.config.Op, r.DType, r.RedOp, r.Root, 0, 1)
+	row.Size, row.Count = r.Size, r.Count
+	row.OutOfPlace, row.InPlace = cell(r.OutOfPlace), cell(r.InPlace)
 	row.Iterations = r.Run.Iterations
 	t.cost.Add(r.Cost)
 	t.iterations = max(t.iterations, r.Run.Iterations)
@@ -154,12 +158,8 @@ func (t *table) row(r coordinator.Row) error {
 	return nil
 }
 
-func cell(r *coordinator.Row, inPlace bool) report.Cell {
-	c := r.OutOfPlace
-	if inPlace {
-		c = r.InPlace
-	}
-	return report.Cell{TimePs: int64(c.Time), Wrong: c.Wrong, Checked: c.Checked}
+func cell(c sweep.Cell) report.Cell {
+	return report.Cell{TimePs: int64(c.Time), Wrong: c.Wrong, Checked: c.Checked, NA: c.NA}
 }
 
 // end writes the footer, and the timeline to its end. It returns err, or what
@@ -208,6 +208,6 @@ func (t *table) timing() string {
 
 func (t *table) railyard(verb, version string) railyard {
 	return railyard{Version: version, Verb: verb, Spec: string(t.started.Cluster.YAML()), Seed: t.config.Seed,
-		Clock: t.config.Clock, Procs: t.started.Procs, Rows: t.rows, costJSON: cost(t.cost),
+		Split: t.config.Split.String(), Clock: t.config.Clock, Procs: t.started.Procs, Rows: t.rows, costJSON: cost(t.cost),
 		Trust: trustJSON{Trustworthy: true, Why: "emulated time is computed, not measured"}}
 }

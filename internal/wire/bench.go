@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/sweep"
@@ -26,6 +27,24 @@ func decodePayload(m railyardv1.PayloadMode) (sweep.Payload, error) {
 	return 0, fmt.Errorf("payload %d: unknown", m)
 }
 
+// splits pairs the operations of a split with the contract's.
+var splits = [...]railyardv1.SplitOp{
+	sweep.Whole:    railyardv1.SplitOp_SPLIT_OP_UNSPECIFIED,
+	sweep.SplitAnd: railyardv1.SplitOp_SPLIT_OP_AND,
+	sweep.SplitOr:  railyardv1.SplitOp_SPLIT_OP_OR,
+	sweep.SplitMod: railyardv1.SplitOp_SPLIT_OP_MOD,
+	sweep.SplitDiv: railyardv1.SplitOp_SPLIT_OP_DIV,
+}
+
+func decodeSplit(m *railyardv1.BenchRequest) (sweep.Split, error) {
+	i := slices.Index(splits[:], m.GetSplit())
+	if i < 0 {
+		return sweep.Split{}, fmt.Errorf("split %d: unknown", m.GetSplit())
+	}
+	s := sweep.Split{Op: sweep.SplitOp(i), Value: int(m.GetSplitValue()), Ranks: int(m.GetSplitRanks())}
+	return s, s.Valid()
+}
+
 // EncodeSpec returns a bench as a request.
 func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
 	m := &railyardv1.BenchRequest{
@@ -35,6 +54,11 @@ func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
 		Root: uint32(s.Root), Sync: s.Sync, Channels: uint32(s.Channels), Slices: uint32(s.Slices),
 		Payload: payloadModes[s.Payload], PayloadBudgetBytes: s.Budget, LaunchPs: int64(s.Launch),
 		Timeline: timeline, Seed: &s.Seed,
+		AllRoots: s.AllRoots, Split: splits[s.Split.Op], SplitValue: u32("split value", s.Split.Value),
+		SplitRanks: u32("split ranks", s.Split.Ranks),
+	}
+	for _, g := range s.Order {
+		m.Gpus = append(m.Gpus, u32("gpus", g))
 	}
 	if s.Algorithm != sweep.Auto {
 		m.Algorithm = s.Algorithm
@@ -59,7 +83,10 @@ func DecodeSpec(m *railyardv1.BenchRequest) (sweep.Spec, error) {
 		Iterations: int(m.GetIterations()), Warmup: int(m.GetWarmup()), Check: m.GetCheck(),
 		Root: int(m.GetRoot()), Sync: m.GetSync(), Algorithm: m.GetAlgorithm(),
 		Channels: int(m.GetChannels()), Slices: int(m.GetSlices()), Budget: m.GetPayloadBudgetBytes(),
-		Launch: shaping.Duration(m.GetLaunchPs()), Seed: m.GetSeed(),
+		Launch: shaping.Duration(m.GetLaunchPs()), Seed: m.GetSeed(), AllRoots: m.GetAllRoots(),
+	}
+	for _, g := range m.GetGpus() {
+		s.Order = append(s.Order, int(g))
 	}
 	if s.MinBytes < 0 || s.StepBytes < 0 || s.Launch < 0 || s.Budget < 0 {
 		return s, fmt.Errorf("min_bytes %d, step_bytes %d, launch_ps %d, payload_budget_bytes %d: must not be negative",
@@ -81,6 +108,9 @@ func decodeKinds(m *railyardv1.BenchRequest, s *sweep.Spec) (err error) {
 		}
 	}
 	if s.Payload, err = decodePayload(m.GetPayload()); err != nil {
+		return err
+	}
+	if s.Split, err = decodeSplit(m); err != nil {
 		return err
 	}
 	for _, v := range m.GetDtypes() {
@@ -120,13 +150,20 @@ func EncodeRow(r *sweep.Row) *railyardv1.BenchRow {
 		Algorithm: r.Chosen.Algorithm, Protocol: EncodeProtocol(r.Chosen.Protocol), Channels: uint32(r.Channels),
 		Payload: payloadModes[r.Case.Payload], Iterations: uint32(r.Run.Iterations),
 	}
+	if r.Root >= 0 {
+		root := u32("root", r.Root)
+		m.Root = &root
+	}
 	return m
 }
 
 // DecodeRow returns the line of the table that a message is.
 func DecodeRow(m *railyardv1.BenchRow) (r sweep.Row, err error) {
 	r.Size, r.Count, r.Channels = m.GetSizeBytes(), m.GetCount(), int(m.GetChannels())
-	r.Run.Iterations = int(m.GetIterations())
+	r.Run.Iterations, r.Root = int(m.GetIterations()), -1
+	if m.Root != nil {
+		r.Root = int(m.GetRoot())
+	}
 	r.OutOfPlace, r.InPlace = decodeCell(m.GetOutOfPlace()), decodeCell(m.GetInPlace())
 	r.Chosen.Algorithm = m.GetAlgorithm()
 	if r.DType, err = DecodeDType(m.GetDtype()); err != nil {
@@ -142,7 +179,11 @@ func DecodeRow(m *railyardv1.BenchRow) (r sweep.Row, err error) {
 	return r, err
 }
 
+// encodeCell returns nil for a half that was not run.
 func encodeCell(c *sweep.Cell) *railyardv1.BenchCell {
+	if c.NA {
+		return nil
+	}
 	m := &railyardv1.BenchCell{TimePs: int64(c.Time)}
 	if c.Checked {
 		m.Wrong = &c.Wrong
@@ -151,5 +192,8 @@ func encodeCell(c *sweep.Cell) *railyardv1.BenchCell {
 }
 
 func decodeCell(m *railyardv1.BenchCell) sweep.Cell {
-	return sweep.Cell{Time: shaping.Duration(m.GetTimePs()), Wrong: m.GetWrong(), Checked: m != nil && m.Wrong != nil}
+	if m == nil {
+		return sweep.Cell{NA: true}
+	}
+	return sweep.Cell{Time: shaping.Duration(m.GetTimePs()), Wrong: m.GetWrong(), Checked: m.Wrong != nil}
 }

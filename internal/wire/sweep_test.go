@@ -18,6 +18,7 @@ func TestSpecRoundTrip(t *testing.T) {
 		DTypes:  []collective.DType{collective.Float64, collective.Int32},
 		RedOps:  []collective.RedOp{collective.Max, collective.Sum},
 		Payload: sweep.PayloadScaled, Budget: 1 << 33, Launch: 8_000_000, Seed: math.MaxUint64,
+		AllRoots: true, Order: []int{3, 1, 2, 0}, Split: sweep.Split{Op: sweep.SplitMod, Value: 2, Ranks: 4},
 	}
 	tuned := want
 	tuned.Algorithm, tuned.AutoProtocol, tuned.Protocol = sweep.Auto, true, 0
@@ -46,6 +47,9 @@ func TestSpecFromAnyone(t *testing.T) {
 		{&railyardv1.BenchRequest{Op: op, MinBytes: -1}, "min_bytes -1"},
 		{&railyardv1.BenchRequest{Op: op, Protocol: 77}, "protocol 77: unknown; allowed are"},
 		{&railyardv1.BenchRequest{Op: op, Payload: 77}, "payload 77: unknown"},
+		{&railyardv1.BenchRequest{Op: op, Split: 77}, "split 77: unknown"},
+		{&railyardv1.BenchRequest{Op: op, Split: railyardv1.SplitOp_SPLIT_OP_MOD}, "split by 0: MOD and DIV need a value of at least 1"},
+		{&railyardv1.BenchRequest{Op: op, SplitValue: math.MaxUint32}, "split value 4294967295: must be from 0 to 2147483647"},
 		{&railyardv1.BenchRequest{Op: op, Dtypes: []railyardv1.DataType{77}}, "dtype 77: unknown; allowed are"},
 	} {
 		_, err := DecodeSpec(c.m)
@@ -55,17 +59,21 @@ func TestSpecFromAnyone(t *testing.T) {
 
 func TestRowRoundTrip(t *testing.T) {
 	var want sweep.Row
-	want.Size, want.Count, want.DType, want.RedOp = 1<<30, 1<<28, collective.Int64, collective.Min
+	want.Size, want.Count, want.DType, want.RedOp, want.Root = 1<<30, 1<<28, collective.Int64, collective.Min, -1
 	want.Chosen.Algorithm, want.Chosen.Protocol, want.Channels = "tree", collective.LL, 4
 	want.Case.Payload, want.Run.Iterations = sweep.PayloadNone, 2
 	want.OutOfPlace = sweep.Cell{Time: 123_456_789, Wrong: 7, Checked: true}
 	want.InPlace = sweep.Cell{Time: 5}
-	got, err := DecodeRow(over(t, EncodeRow(&want), &railyardv1.BenchRow{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	rooted := want
+	rooted.Root, rooted.InPlace = 0, sweep.Cell{NA: true}
+	for _, want := range []sweep.Row{want, rooted} {
+		got, err := DecodeRow(over(t, EncodeRow(&want), &railyardv1.BenchRow{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
 	}
 	if _, err := DecodeRow(&railyardv1.BenchRow{}); err == nil {
 		t.Error("an empty row was accepted")

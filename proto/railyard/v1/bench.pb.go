@@ -78,6 +78,68 @@ func (PayloadMode) EnumDescriptor() ([]byte, []int) {
 	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{0}
 }
 
+// SplitOp makes the colour of a process, which says which communicator its ranks
+// are in.
+type SplitOp int32
+
+const (
+	// All ranks form one communicator.
+	SplitOp_SPLIT_OP_UNSPECIFIED SplitOp = 0
+	// process & value.
+	SplitOp_SPLIT_OP_AND SplitOp = 1
+	// process | value.
+	SplitOp_SPLIT_OP_OR SplitOp = 2
+	// process mod value.
+	SplitOp_SPLIT_OP_MOD SplitOp = 3
+	// process / value.
+	SplitOp_SPLIT_OP_DIV SplitOp = 4
+)
+
+// Enum value maps for SplitOp.
+var (
+	SplitOp_name = map[int32]string{
+		0: "SPLIT_OP_UNSPECIFIED",
+		1: "SPLIT_OP_AND",
+		2: "SPLIT_OP_OR",
+		3: "SPLIT_OP_MOD",
+		4: "SPLIT_OP_DIV",
+	}
+	SplitOp_value = map[string]int32{
+		"SPLIT_OP_UNSPECIFIED": 0,
+		"SPLIT_OP_AND":         1,
+		"SPLIT_OP_OR":          2,
+		"SPLIT_OP_MOD":         3,
+		"SPLIT_OP_DIV":         4,
+	}
+)
+
+func (x SplitOp) Enum() *SplitOp {
+	p := new(SplitOp)
+	*p = x
+	return p
+}
+
+func (x SplitOp) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SplitOp) Descriptor() protoreflect.EnumDescriptor {
+	return file_railyard_v1_bench_proto_enumTypes[1].Descriptor()
+}
+
+func (SplitOp) Type() protoreflect.EnumType {
+	return &file_railyard_v1_bench_proto_enumTypes[1]
+}
+
+func (x SplitOp) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SplitOp.Descriptor instead.
+func (SplitOp) EnumDescriptor() ([]byte, []int) {
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{1}
+}
+
 // BenchRequest is a sweep: every size with every element type and every
 // reduction. It says what is wanted and nothing of how it is computed.
 type BenchRequest struct {
@@ -104,7 +166,7 @@ type BenchRequest struct {
 	Redops []Reduction `protobuf:"varint,9,rep,packed,name=redops,proto3,enum=railyard.v1.Reduction" json:"redops,omitempty"`
 	// Element types of the sweep (-d). At least one.
 	Dtypes []DataType `protobuf:"varint,10,rep,packed,name=dtypes,proto3,enum=railyard.v1.DataType" json:"dtypes,omitempty"`
-	// Root rank of ops that have one (-r).
+	// Root rank of ops that have one (-r), counted in its communicator.
 	Root uint32 `protobuf:"varint,11,opt,name=root,proto3" json:"root,omitempty"`
 	// Whether the host waits after each iteration (-z).
 	Sync bool `protobuf:"varint,12,opt,name=sync,proto3" json:"sync,omitempty"`
@@ -127,7 +189,18 @@ type BenchRequest struct {
 	// Whether the timeline is wanted, as TimelineChunk.
 	Timeline bool `protobuf:"varint,20,opt,name=timeline,proto3" json:"timeline,omitempty"`
 	// Seed of the test data and of every random draw. Absent: the cluster's.
-	Seed          *uint64 `protobuf:"varint,21,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
+	Seed *uint64 `protobuf:"varint,21,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
+	// The GPU of each rank, an index of the cluster's GPUs. Empty: all GPUs, in
+	// order.
+	Gpus []uint32 `protobuf:"varint,30,rep,packed,name=gpus,proto3" json:"gpus,omitempty"`
+	// Which ranks form a communicator together. Communicators run at once.
+	Split SplitOp `protobuf:"varint,31,opt,name=split,proto3,enum=railyard.v1.SplitOp" json:"split,omitempty"`
+	// The value of the split.
+	SplitValue uint32 `protobuf:"varint,32,opt,name=split_value,json=splitValue,proto3" json:"split_value,omitempty"`
+	// Whether every rank of a communicator is root in turn, whatever root says.
+	AllRoots bool `protobuf:"varint,33,opt,name=all_roots,json=allRoots,proto3" json:"all_roots,omitempty"`
+	// Ranks of a process, which is what a split splits. 0 means 1.
+	SplitRanks    uint32 `protobuf:"varint,34,opt,name=split_ranks,json=splitRanks,proto3" json:"split_ranks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -305,6 +378,41 @@ func (x *BenchRequest) GetTimeline() bool {
 func (x *BenchRequest) GetSeed() uint64 {
 	if x != nil && x.Seed != nil {
 		return *x.Seed
+	}
+	return 0
+}
+
+func (x *BenchRequest) GetGpus() []uint32 {
+	if x != nil {
+		return x.Gpus
+	}
+	return nil
+}
+
+func (x *BenchRequest) GetSplit() SplitOp {
+	if x != nil {
+		return x.Split
+	}
+	return SplitOp_SPLIT_OP_UNSPECIFIED
+}
+
+func (x *BenchRequest) GetSplitValue() uint32 {
+	if x != nil {
+		return x.SplitValue
+	}
+	return 0
+}
+
+func (x *BenchRequest) GetAllRoots() bool {
+	if x != nil {
+		return x.AllRoots
+	}
+	return false
+}
+
+func (x *BenchRequest) GetSplitRanks() uint32 {
+	if x != nil {
+		return x.SplitRanks
 	}
 	return 0
 }
@@ -562,7 +670,9 @@ type Device struct {
 	// PCI bus number of the emulated GPU.
 	Bus uint32 `protobuf:"varint,6,opt,name=bus,proto3" json:"bus,omitempty"`
 	// Product name of the emulated GPU.
-	Name          string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,7,opt,name=name,proto3" json:"name,omitempty"`
+	// The colour of its communicator.
+	Group         uint32 `protobuf:"varint,8,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -646,7 +756,15 @@ func (x *Device) GetName() string {
 	return ""
 }
 
-// BenchRow is a line of the table.
+func (x *Device) GetGroup() uint32 {
+	if x != nil {
+		return x.Group
+	}
+	return 0
+}
+
+// BenchRow is a line of the table. Its figures are those of the communicator of
+// rank 0.
 type BenchRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Size as nccl-tests counts it for the op.
@@ -659,7 +777,7 @@ type BenchRow struct {
 	Redop Reduction `protobuf:"varint,4,opt,name=redop,proto3,enum=railyard.v1.Reduction" json:"redop,omitempty"`
 	// Root rank. Absent: the op has none.
 	Root *uint32 `protobuf:"varint,5,opt,name=root,proto3,oneof" json:"root,omitempty"`
-	// With separate buffers.
+	// With separate buffers. Absent: nothing was run.
 	OutOfPlace *BenchCell `protobuf:"bytes,6,opt,name=out_of_place,json=outOfPlace,proto3" json:"out_of_place,omitempty"`
 	// With the output over the input. Absent: the op can't.
 	InPlace *BenchCell `protobuf:"bytes,7,opt,name=in_place,json=inPlace,proto3" json:"in_place,omitempty"`
@@ -1117,7 +1235,7 @@ var File_railyard_v1_bench_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xc4\x05\n" +
+	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xe3\x06\n" +
 	"\fBenchRequest\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1b\n" +
 	"\tmin_bytes\x18\x02 \x01(\x03R\bminBytes\x12\x1b\n" +
@@ -1144,7 +1262,14 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\x14payload_budget_bytes\x18\x12 \x01(\x03R\x12payloadBudgetBytes\x12\x1b\n" +
 	"\tlaunch_ps\x18\x13 \x01(\x03R\blaunchPs\x12\x1a\n" +
 	"\btimeline\x18\x14 \x01(\bR\btimeline\x12\x17\n" +
-	"\x04seed\x18\x15 \x01(\x04H\x00R\x04seed\x88\x01\x01B\a\n" +
+	"\x04seed\x18\x15 \x01(\x04H\x00R\x04seed\x88\x01\x01\x12\x12\n" +
+	"\x04gpus\x18\x1e \x03(\rR\x04gpus\x12*\n" +
+	"\x05split\x18\x1f \x01(\x0e2\x14.railyard.v1.SplitOpR\x05split\x12\x1f\n" +
+	"\vsplit_value\x18  \x01(\rR\n" +
+	"splitValue\x12\x1b\n" +
+	"\tall_roots\x18! \x01(\bR\ballRoots\x12\x1f\n" +
+	"\vsplit_ranks\x18\" \x01(\rR\n" +
+	"splitRanksB\a\n" +
 	"\x05_seed\"\xda\x02\n" +
 	"\rBenchResponse\x125\n" +
 	"\astarted\x18\x01 \x01(\v2\x19.railyard.v1.BenchStartedH\x00R\astarted\x12)\n" +
@@ -1160,7 +1285,7 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\adevices\x18\x02 \x03(\v2\x13.railyard.v1.DeviceR\adevices\x12%\n" +
 	"\x0eeffective_yaml\x18\x03 \x01(\tR\reffectiveYaml\x12\x12\n" +
 	"\x04rows\x18\x04 \x01(\rR\x04rows\x12\x1c\n" +
-	"\tprocesses\x18\x05 \x01(\rR\tprocesses\"\x92\x01\n" +
+	"\tprocesses\x18\x05 \x01(\rR\tprocesses\"\xa8\x01\n" +
 	"\x06Device\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\rR\x04rank\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\rR\x04node\x12\x10\n" +
@@ -1168,7 +1293,8 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\x03pid\x18\x04 \x01(\x03R\x03pid\x12\x16\n" +
 	"\x06member\x18\x05 \x01(\tR\x06member\x12\x10\n" +
 	"\x03bus\x18\x06 \x01(\rR\x03bus\x12\x12\n" +
-	"\x04name\x18\a \x01(\tR\x04name\"\xb4\x04\n" +
+	"\x04name\x18\a \x01(\tR\x04name\x12\x14\n" +
+	"\x05group\x18\b \x01(\rR\x05group\"\xb4\x04\n" +
 	"\bBenchRow\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x01 \x01(\x03R\tsizeBytes\x12\x14\n" +
@@ -1213,7 +1339,13 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\x18PAYLOAD_MODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11PAYLOAD_MODE_FULL\x10\x01\x12\x17\n" +
 	"\x13PAYLOAD_MODE_SCALED\x10\x02\x12\x15\n" +
-	"\x11PAYLOAD_MODE_NONE\x10\x03B\xa5\x01\n" +
+	"\x11PAYLOAD_MODE_NONE\x10\x03*j\n" +
+	"\aSplitOp\x12\x18\n" +
+	"\x14SPLIT_OP_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fSPLIT_OP_AND\x10\x01\x12\x0f\n" +
+	"\vSPLIT_OP_OR\x10\x02\x12\x10\n" +
+	"\fSPLIT_OP_MOD\x10\x03\x12\x10\n" +
+	"\fSPLIT_OP_DIV\x10\x04B\xa5\x01\n" +
 	"\x0fcom.railyard.v1B\n" +
 	"BenchProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"
 
@@ -1229,52 +1361,54 @@ func file_railyard_v1_bench_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_bench_proto_rawDescData
 }
 
-var file_railyard_v1_bench_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_railyard_v1_bench_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_railyard_v1_bench_proto_goTypes = []any{
 	(PayloadMode)(0),      // 0: railyard.v1.PayloadMode
-	(*BenchRequest)(nil),  // 1: railyard.v1.BenchRequest
-	(*BenchResponse)(nil), // 2: railyard.v1.BenchResponse
-	(*BenchStarted)(nil),  // 3: railyard.v1.BenchStarted
-	(*Device)(nil),        // 4: railyard.v1.Device
-	(*BenchRow)(nil),      // 5: railyard.v1.BenchRow
-	(*BenchCell)(nil),     // 6: railyard.v1.BenchCell
-	(*EmulationCost)(nil), // 7: railyard.v1.EmulationCost
-	(*BenchProgress)(nil), // 8: railyard.v1.BenchProgress
-	(*TimelineChunk)(nil), // 9: railyard.v1.TimelineChunk
-	(*BenchSummary)(nil),  // 10: railyard.v1.BenchSummary
-	(Op)(0),               // 11: railyard.v1.Op
-	(Reduction)(0),        // 12: railyard.v1.Reduction
-	(DataType)(0),         // 13: railyard.v1.DataType
-	(Protocol)(0),         // 14: railyard.v1.Protocol
-	(*Failure)(nil),       // 15: railyard.v1.Failure
+	(SplitOp)(0),          // 1: railyard.v1.SplitOp
+	(*BenchRequest)(nil),  // 2: railyard.v1.BenchRequest
+	(*BenchResponse)(nil), // 3: railyard.v1.BenchResponse
+	(*BenchStarted)(nil),  // 4: railyard.v1.BenchStarted
+	(*Device)(nil),        // 5: railyard.v1.Device
+	(*BenchRow)(nil),      // 6: railyard.v1.BenchRow
+	(*BenchCell)(nil),     // 7: railyard.v1.BenchCell
+	(*EmulationCost)(nil), // 8: railyard.v1.EmulationCost
+	(*BenchProgress)(nil), // 9: railyard.v1.BenchProgress
+	(*TimelineChunk)(nil), // 10: railyard.v1.TimelineChunk
+	(*BenchSummary)(nil),  // 11: railyard.v1.BenchSummary
+	(Op)(0),               // 12: railyard.v1.Op
+	(Reduction)(0),        // 13: railyard.v1.Reduction
+	(DataType)(0),         // 14: railyard.v1.DataType
+	(Protocol)(0),         // 15: railyard.v1.Protocol
+	(*Failure)(nil),       // 16: railyard.v1.Failure
 }
 var file_railyard_v1_bench_proto_depIdxs = []int32{
-	11, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
-	12, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
-	13, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
-	14, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
+	12, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
+	13, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
+	14, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
+	15, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
 	0,  // 4: railyard.v1.BenchRequest.payload:type_name -> railyard.v1.PayloadMode
-	3,  // 5: railyard.v1.BenchResponse.started:type_name -> railyard.v1.BenchStarted
-	5,  // 6: railyard.v1.BenchResponse.row:type_name -> railyard.v1.BenchRow
-	8,  // 7: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
-	9,  // 8: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
-	10, // 9: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
-	15, // 10: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
-	4,  // 11: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
-	13, // 12: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
-	12, // 13: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
-	6,  // 14: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
-	6,  // 15: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
-	14, // 16: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
-	0,  // 17: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
-	7,  // 18: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
-	7,  // 19: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	1,  // 5: railyard.v1.BenchRequest.split:type_name -> railyard.v1.SplitOp
+	4,  // 6: railyard.v1.BenchResponse.started:type_name -> railyard.v1.BenchStarted
+	6,  // 7: railyard.v1.BenchResponse.row:type_name -> railyard.v1.BenchRow
+	9,  // 8: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
+	10, // 9: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
+	11, // 10: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
+	16, // 11: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
+	5,  // 12: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
+	14, // 13: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
+	13, // 14: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
+	7,  // 15: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
+	7,  // 16: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
+	15, // 17: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
+	0,  // 18: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
+	8,  // 19: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
+	8,  // 20: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_bench_proto_init() }
@@ -1300,7 +1434,7 @@ func file_railyard_v1_bench_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_bench_proto_rawDesc), len(file_railyard_v1_bench_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
