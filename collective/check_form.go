@@ -90,7 +90,7 @@ func checkHead(p *Plan, inPlace bool) error {
 		return problem(whole, Malformed, "a chunk of %d FIFO steps in slices of %d; slices are at least 1 step and divide the chunk", p.ChunkSteps, p.SliceSteps)
 	case p.Slots < p.SliceSteps:
 		return problem(whole, Malformed, "%s; a slice alone takes %d", count(p.Slots, "slot"), p.SliceSteps)
-	case inPlace && (p.Op == AllToAll || p.Op == AllToAllV || p.Op == SendRecv):
+	case inPlace && !p.Imported && (p.Op == AllToAll || p.Op == AllToAllV || p.Op == SendRecv):
 		return problem(whole, Malformed, "%s has no in-place form", p.Op)
 	}
 	return nil
@@ -159,7 +159,7 @@ func (f *proof) checkRefs(b *provenBlock, i int) error {
 	if !f.inside(b, s.Dst, s.Chunks()) {
 		return problem(here, Malformed, "writes %d chunks from index %d of the %s on, which has %d", s.Chunks(), s.Dst.Index, s.Dst.Buffer, f.size(s.Dst.Buffer))
 	}
-	if s.Dst.Buffer == Input && !f.inPlace {
+	if s.Dst.Buffer == Input && !f.inPlace && !f.plan.Imported {
 		return problem(here, Malformed, "writes the input, which is not its to change unless the run is in place")
 	}
 	if s.Kind.ReadsSrc() {

@@ -51,7 +51,27 @@ func (f *proof) schedule() ([]int32, error) {
 	if len(e.order) < len(f.blockOf) {
 		return nil, e.deadlock()
 	}
-	return e.order, nil
+	return e.order, e.leftover()
+}
+
+// leftover reports a message that nobody takes, which only an imported plan has
+// by now: it would be the first of the next loop.
+func (e *execution) leftover() error {
+	for i := range e.links {
+		if l := &e.links[i]; len(l.sends) > len(l.recvs) {
+			k := len(l.recvs)
+			return problem(e.place(l.sends[k]), Unpaired, "sends message %d to rank %d on channel %d, %s", k, l.to, l.channel, e.takes(l.receiver, k))
+		}
+	}
+	return nil
+}
+
+// takes says how many messages a block receives a loop.
+func (e *execution) takes(block, n int) string {
+	if b := &e.blocks[block]; len(b.Steps) > 0 {
+		return fmt.Sprintf("whose block %d receives %d a loop", b.index, n)
+	}
+	return "where no block receives it"
 }
 
 func (f *proof) dependents() map[int32][]int {
@@ -158,8 +178,9 @@ func (e *execution) move(block int) {
 	}
 }
 
-// deadlock follows the waits from a block that is stuck until they come round.
-// They must: every message has a sender, so whoever is waited for is stuck too.
+// deadlock follows the waits from the first block that is stuck until they come
+// round. They must if every message has a sender, for then whoever is waited
+// for is stuck too; in an imported plan they may end at one that sends no more.
 func (e *execution) deadlock() error {
 	at := 0
 	for e.finished(at) {
@@ -171,29 +192,63 @@ func (e *execution) deadlock() error {
 		if i, again := met[at]; again {
 			return e.circle(path[i:])
 		}
+		if e.finished(at) {
+			return e.dead(path)
+		}
 		met[at] = len(path)
 		path = append(path, at)
 		at = e.wait(at).block
 	}
 }
 
+// dead reports blocks of which each waits for the next, and the last for one
+// that is through.
+func (e *execution) dead(path []int) error {
+	first := e.blocks[path[0]].place(e.next[path[0]])
+	err := e.waits(path[max(0, len(path)-shown):])
+	through := &e.blocks[e.wait(path[len(path)-1]).block]
+	if len(through.Steps) == 0 {
+		err.Detail += ", where no block does its part"
+	} else {
+		err.Detail += fmt.Sprintf(", whose block %d is through", through.index)
+	}
+	err.Place, err.Cycle = first, nil
+	return err
+}
+
+// stuck lists the blocks that never end.
+func (e *execution) stuck() (all []Place) {
+	for i := range e.blocks {
+		if !e.finished(i) {
+			all = append(all, e.blocks[i].place(e.next[i]))
+		}
+	}
+	return all
+}
+
 // shown is how many waits of a circle an error spells out.
 const shown = 8
 
+// circle reports blocks that wait for each other.
 func (e *execution) circle(blocks []int) error {
 	low := slices.Index(blocks, slices.Min(blocks))
-	blocks = slices.Concat(blocks[low:], blocks[:low])
-	var cycle []Place
+	return e.waits(slices.Concat(blocks[low:], blocks[:low]))
+}
+
+// waits spells out what each of the blocks waits for.
+func (e *execution) waits(blocks []int) *CheckError {
+	err := &CheckError{Problem: Deadlock, Stuck: e.stuck()}
 	var waits []string
-	for _, i := range blocks {
+	for n, i := range blocks {
 		at := e.blocks[i].place(e.next[i])
-		cycle = append(cycle, at)
-		if len(cycle) <= shown {
+		err.Cycle = append(err.Cycle, at)
+		if n < shown {
 			waits = append(waits, fmt.Sprintf("%s (%s) waits for %s", at, e.blocks[i].Steps[at.Step].Kind, e.describe(e.wait(i))))
 		}
 	}
-	if more := len(cycle) - shown; more > 0 {
+	if more := len(blocks) - shown; more > 0 {
 		waits = append(waits, fmt.Sprintf("and %d more, back to the first", more))
 	}
-	return &CheckError{Place: cycle[0], Problem: Deadlock, Detail: strings.Join(waits, "; "), Cycle: cycle}
+	err.Place, err.Detail = err.Cycle[0], strings.Join(waits, "; ")
+	return err
 }

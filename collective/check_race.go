@@ -25,16 +25,16 @@ type claim struct {
 // last read by each block: orders compose, so the rest follows. Most pairs are
 // ordered inside their rank, which is cheap to see; those that are not go
 // through messages, and are looked at together at the end.
-func (f *proof) races(order []int32) error {
+func (f *proof) races(order []int32) (int, *CheckError) {
 	var open []claim
 	clock := newClock(f)
 	for r, ids := range f.byRank(order) {
 		open = append(open, clock.refuse(ids, f.claims(r, ids), inRank)...)
 	}
 	if open = clock.refuse(order, open, everywhere); len(open) > 0 {
-		return f.race(open[0])
+		return len(open), f.race(open[0])
 	}
-	return nil
+	return 0, nil
 }
 
 // byRank splits an order of steps into one for each rank.
@@ -47,7 +47,7 @@ func (f *proof) byRank(order []int32) [][]int32 {
 	return ids
 }
 
-func (f *proof) race(c claim) error {
+func (f *proof) race(c claim) *CheckError {
 	verb := map[bool]string{false: "reads", true: "writes"}
 	buffer, k := f.buffer(f.blocks[c.b.block].rank, c.cell)
 	other := f.place(c.a.id)

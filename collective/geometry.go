@@ -1,9 +1,11 @@
 package collective
 
+import "fmt"
+
 // Geometry says, for one message size, which elements the chunks and slices of
 // a plan are. Everything is cut evenly: parts into loops, loops into chunks,
 // messages into slices, each piece at most one element longer than another, so
-// every count works, zero included.
+// every count works, zero included. Imported plans differ: see Even.
 //
 //	part p │ loop 0              │ loop 1              │ …
 //	       │ chunk 0 │ chunk 1 … │ chunk 0 │ chunk 1 … │
@@ -19,6 +21,9 @@ type Geometry struct {
 	Slices int
 	// SlotsPerSlice is how many FIFO slots a slice takes.
 	SlotsPerSlice int
+	// Even: all chunks are of one length, and a loop takes a piece of each.
+	// Chunk k of a part is its elements from k × Count/Chunks on, as in MSCCL.
+	Even bool
 }
 
 // minSliceBytes is the least data worth a second slice: NCCL makes a slice at
@@ -29,6 +34,9 @@ const minSliceBytes = 32 << 10
 func (p *Plan) Size(count, elemSize int64) Geometry {
 	g := Geometry{Count: count, Chunks: p.Chunks, Loops: 1, Slices: 1, SlotsPerSlice: p.SliceSteps}
 	chunk := max(p.largestChunk()/elemSize, 1)
+	if p.Imported {
+		return p.sizeEven(g, chunk)
+	}
 	if p.Depth > 0 {
 		chunk = p.pipelined(count, elemSize, chunk)
 	}
@@ -40,6 +48,26 @@ func (p *Plan) Size(count, elemSize int64) Geometry {
 		g.Slices = int(min(int64(s), (largest+minSliceBytes-1)/minSliceBytes))
 	}
 	return g
+}
+
+// sizeEven completes the geometry of an imported plan, none of whose messages
+// is cut. The count is one that Fits.
+func (p *Plan) sizeEven(g Geometry, chunk int64) Geometry {
+	g.Even = true
+	if each := g.Count / int64(g.Chunks); each > chunk {
+		g.Loops = int((each + chunk - 1) / chunk)
+	}
+	return g
+}
+
+// Fits says why a plan cannot be used for count elements a part; nil: it can.
+// Only an imported plan asks for more than that there be any.
+func (p *Plan) Fits(count int64) error {
+	if !p.Imported || count%int64(p.Chunks) == 0 {
+		return nil
+	}
+	return fmt.Errorf("plan %s: %d elements do not fall into its %d equal chunks; the count must be a multiple of %d",
+		p.Algorithm, count, p.Chunks, p.Chunks)
 }
 
 // largestChunk returns the most bytes a chunk may have: messages of the widest
@@ -77,6 +105,9 @@ func (p *Plan) pipelined(count, elemSize, chunk int64) int64 {
 func (g Geometry) Scale(count int64) Geometry {
 	s := g
 	s.Count = max(count, int64(g.Loops)*int64(g.Chunks)*int64(g.Slices))
+	if over := s.Count % int64(g.Chunks); g.Even && over > 0 {
+		s.Count += int64(g.Chunks) - over
+	}
 	if s.Count >= g.Count {
 		return g
 	}
@@ -87,6 +118,11 @@ func (g Geometry) Scale(count int64) Geometry {
 // in a loop.
 func (g *Geometry) Chunk(index, loop int) (off, n int64) {
 	part, k := index/g.Chunks, index%g.Chunks
+	if g.Even {
+		each := g.Count / int64(g.Chunks)
+		lo, hi := cut(each, loop, g.Loops)
+		return int64(part)*g.Count + int64(k)*each + lo, hi - lo
+	}
 	lo, hi := cut(g.Count, loop, g.Loops)
 	a, b := cut(hi-lo, k, g.Chunks)
 	return int64(part)*g.Count + lo + a, b - a

@@ -127,7 +127,10 @@ type BenchRequest struct {
 	// Whether the timeline is wanted, as TimelineChunk.
 	Timeline bool `protobuf:"varint,20,opt,name=timeline,proto3" json:"timeline,omitempty"`
 	// Seed of the test data and of every random draw. Absent: the cluster's.
-	Seed          *uint64 `protobuf:"varint,21,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
+	Seed *uint64 `protobuf:"varint,21,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
+	// Text of the MSCCL file whose plan is run instead of an algorithm; empty
+	// for none.
+	File          []byte `protobuf:"bytes,22,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -307,6 +310,13 @@ func (x *BenchRequest) GetSeed() uint64 {
 		return *x.Seed
 	}
 	return 0
+}
+
+func (x *BenchRequest) GetFile() []byte {
+	if x != nil {
+		return x.File
+	}
+	return nil
 }
 
 // BenchResponse is a part of the result, in the order of the table.
@@ -816,7 +826,9 @@ type BenchCell struct {
 	// rounded to a picosecond.
 	TimePs int64 `protobuf:"varint,1,opt,name=time_ps,json=timePs,proto3" json:"time_ps,omitempty"`
 	// Elements that differ from the expectation. Absent: not checked.
-	Wrong         *int64 `protobuf:"varint,2,opt,name=wrong,proto3,oneof" json:"wrong,omitempty"`
+	Wrong *int64 `protobuf:"varint,2,opt,name=wrong,proto3,oneof" json:"wrong,omitempty"`
+	// Whether there is no such run: the op or the plan lacks the layout.
+	Na            bool `protobuf:"varint,3,opt,name=na,proto3" json:"na,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -863,6 +875,13 @@ func (x *BenchCell) GetWrong() int64 {
 		return *x.Wrong
 	}
 	return 0
+}
+
+func (x *BenchCell) GetNa() bool {
+	if x != nil {
+		return x.Na
+	}
+	return false
 }
 
 // EmulationCost is what an experiment cost the emulator itself. All but wall_ns
@@ -1117,7 +1136,7 @@ var File_railyard_v1_bench_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xc4\x05\n" +
+	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xd8\x05\n" +
 	"\fBenchRequest\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1b\n" +
 	"\tmin_bytes\x18\x02 \x01(\x03R\bminBytes\x12\x1b\n" +
@@ -1144,7 +1163,8 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\x14payload_budget_bytes\x18\x12 \x01(\x03R\x12payloadBudgetBytes\x12\x1b\n" +
 	"\tlaunch_ps\x18\x13 \x01(\x03R\blaunchPs\x12\x1a\n" +
 	"\btimeline\x18\x14 \x01(\bR\btimeline\x12\x17\n" +
-	"\x04seed\x18\x15 \x01(\x04H\x00R\x04seed\x88\x01\x01B\a\n" +
+	"\x04seed\x18\x15 \x01(\x04H\x00R\x04seed\x88\x01\x01\x12\x12\n" +
+	"\x04file\x18\x16 \x01(\fR\x04fileB\a\n" +
 	"\x05_seed\"\xda\x02\n" +
 	"\rBenchResponse\x125\n" +
 	"\astarted\x18\x01 \x01(\v2\x19.railyard.v1.BenchStartedH\x00R\astarted\x12)\n" +
@@ -1189,10 +1209,11 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"iterations\x12.\n" +
 	"\x04cost\x18\r \x01(\v2\x1a.railyard.v1.EmulationCostR\x04cost\x12\x18\n" +
 	"\aexplain\x18\x0e \x01(\tR\aexplainB\a\n" +
-	"\x05_root\"I\n" +
+	"\x05_root\"Y\n" +
 	"\tBenchCell\x12\x17\n" +
 	"\atime_ps\x18\x01 \x01(\x03R\x06timePs\x12\x19\n" +
-	"\x05wrong\x18\x02 \x01(\x03H\x00R\x05wrong\x88\x01\x01B\b\n" +
+	"\x05wrong\x18\x02 \x01(\x03H\x00R\x05wrong\x88\x01\x01\x12\x0e\n" +
+	"\x02na\x18\x03 \x01(\bR\x02naB\b\n" +
 	"\x06_wrong\"\x88\x01\n" +
 	"\rEmulationCost\x12\x16\n" +
 	"\x06rounds\x18\x01 \x01(\x04R\x06rounds\x12\x16\n" +
