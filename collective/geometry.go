@@ -5,7 +5,7 @@ import "fmt"
 // Geometry says, for one message size, which elements the chunks and slices of
 // a plan are. Everything is cut evenly: parts into loops, loops into chunks,
 // messages into slices, each piece at most one element longer than another, so
-// every count works, zero included. Imported plans differ: see Even.
+// every count works, zero included. Imported plans differ: see Equal.
 //
 //	part p │ loop 0              │ loop 1              │ …
 //	       │ chunk 0 │ chunk 1 … │ chunk 0 │ chunk 1 … │
@@ -21,9 +21,9 @@ type Geometry struct {
 	Slices int
 	// SlotsPerSlice is how many FIFO slots a slice takes.
 	SlotsPerSlice int
-	// Even: all chunks are of one length, and a loop takes a piece of each.
+	// Equal: all chunks are of one length, and a loop takes a piece of each.
 	// Chunk k of a part is its elements from k × Count/Chunks on, as in MSCCL.
-	Even bool
+	Equal bool
 }
 
 // minSliceBytes is the least data worth a second slice: NCCL makes a slice at
@@ -53,7 +53,7 @@ func (p *Plan) Size(count, elemSize int64) Geometry {
 // sizeEven completes the geometry of an imported plan, none of whose messages
 // is cut. The count is one that Fits.
 func (p *Plan) sizeEven(g Geometry, chunk int64) Geometry {
-	g.Even = true
+	g.Equal = true
 	if each := g.Count / int64(g.Chunks); each > chunk {
 		g.Loops = int((each + chunk - 1) / chunk)
 	}
@@ -105,7 +105,7 @@ func (p *Plan) pipelined(count, elemSize, chunk int64) int64 {
 func (g Geometry) Scale(count int64) Geometry {
 	s := g
 	s.Count = max(count, int64(g.Loops)*int64(g.Chunks)*int64(g.Slices))
-	if over := s.Count % int64(g.Chunks); g.Even && over > 0 {
+	if over := s.Count % int64(g.Chunks); g.Equal && over > 0 {
 		s.Count += int64(g.Chunks) - over
 	}
 	if s.Count >= g.Count {
@@ -118,7 +118,7 @@ func (g Geometry) Scale(count int64) Geometry {
 // in a loop.
 func (g *Geometry) Chunk(index, loop int) (off, n int64) {
 	part, k := index/g.Chunks, index%g.Chunks
-	if g.Even {
+	if g.Equal {
 		each := g.Count / int64(g.Chunks)
 		lo, hi := cut(each, loop, g.Loops)
 		return int64(part)*g.Count + int64(k)*each + lo, hi - lo

@@ -42,6 +42,9 @@ func (f *File) Plan(root int) (*collective.Plan, error) {
 		}
 	}
 	for r := range ranks {
+		if len(ranks[r]) == 0 {
+			ranks[r] = []collective.Block{{}} // a rank that has nothing to do still takes part
+		}
 		p.Blocks = max(p.Blocks, len(ranks[r]))
 	}
 	plan := collective.NewPlan(p, func(rank int) []collective.Block { return ranks[rank] })

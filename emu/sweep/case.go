@@ -91,7 +91,7 @@ func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DTyp
 	}
 	warmup, total := s.iterations(bytes)
 	c.Warmup = warmup
-	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: comm, Count: count, DType: d, RedOp: op,
+	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Plan: s.Plan, File: s.File, Comm: comm, Count: count, DType: d, RedOp: op,
 		Options: collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: s.Root},
 		Seed:    s.Seed, Iterations: total, Launch: s.Launch, Sync: s.Sync}
 	plan, err := c.Run.Build(f.Shape(comm))
@@ -105,6 +105,9 @@ func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DTyp
 // choose settles algorithm, protocol and channels. What the user named is taken
 // or refused, never replaced.
 func (s *Spec) choose(f *fabric.Fabric, ranks int, bytes int64, c *Case) error {
+	if s.Plan != nil {
+		return s.planned(ranks, c)
+	}
 	comm := tuner.Communicator{Ranks: ranks, Nodes: f.Nodes(), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
 	// Channels go round the rails: a number that does not divide would leave
 	// some NICs with more of them than others, and the run waits for those.

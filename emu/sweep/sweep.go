@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 
+	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/shaping"
@@ -24,8 +25,8 @@ type Row struct {
 type Cell struct {
 	Time  shaping.Duration // of one iteration, in the steady state
 	Wrong int64            // elements
-	// Checked says whether elements were compared.
-	Checked bool
+	// Checked says whether elements were compared; NA that nothing was run.
+	Checked, NA bool
 }
 
 // Result is what an executor says of a batch.
@@ -58,6 +59,10 @@ func (s *Sweep) Run(execute func(c *Case, b emu.Batch) (Result, error), row func
 	for i := range s.Cases {
 		r := Row{Case: s.Cases[i]}
 		for _, cell := range []*Cell{&r.OutOfPlace, &r.InPlace} {
+			if s.Spec.lacks(cell == &r.InPlace) {
+				cell.NA = true
+				continue
+			}
 			run := r.Run
 			run.Offset = at
 			run.InPlace = cell == &r.InPlace
@@ -66,7 +71,7 @@ func (s *Sweep) Run(execute func(c *Case, b emu.Batch) (Result, error), row func
 				return err
 			}
 			cell.Time = res.Period(0, &run, r.Warmup)
-			if res.Wrong != nil {
+			if res.Wrong != nil && s.Spec.Op != collective.Custom {
 				cell.Checked, cell.Wrong = true, res.Wrong[0]
 			}
 			at = res.Next()

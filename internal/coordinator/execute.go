@@ -291,7 +291,8 @@ func (s *session) finish(ctx context.Context, b emu.Batch) error {
 
 func deadlock(stuck []*railyardv1.StuckBlock) error {
 	b := stuck[0]
-	f := wire.Failf(wire.Deadlock, "rank %d waits for a %s of rank %d, and %d more blocks wait", b.GetRank(), b.GetWaits(), b.GetPeer(), len(stuck)-1)
+	f := wire.Failf(wire.Deadlock, "rank %d block %d step %d waits for a %s of rank %d, and %d more blocks wait",
+		b.GetRank(), b.GetBlock(), b.GetStep(), b.GetWaits(), b.GetPeer(), len(stuck)-1)
 	f.Place = wire.Place{Run: int(b.GetRun()), Rank: int(b.GetRank()), Channel: int(b.GetChannel()), Step: int(b.GetStep()), Peer: int(b.GetPeer())}
 	return f
 }

@@ -159,7 +159,7 @@ func cell(r *coordinator.Row, inPlace bool) report.Cell {
 	if inPlace {
 		c = r.InPlace
 	}
-	return report.Cell{TimePs: int64(c.Time), Wrong: c.Wrong, Checked: c.Checked}
+	return report.Cell{TimePs: int64(c.Time), Wrong: c.Wrong, Checked: c.Checked, NA: c.NA}
 }
 
 // end writes the footer, and the timeline to its end. It returns err, or what

@@ -34,7 +34,7 @@ func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
 		Iterations: uint32(s.Iterations), Warmup: uint32(s.Warmup), Check: s.Check,
 		Root: uint32(s.Root), Sync: s.Sync, Channels: uint32(s.Channels), Slices: uint32(s.Slices),
 		Payload: payloadModes[s.Payload], PayloadBudgetBytes: s.Budget, LaunchPs: int64(s.Launch),
-		Timeline: timeline, Seed: &s.Seed,
+		Timeline: timeline, Seed: &s.Seed, File: s.File,
 	}
 	if s.Algorithm != sweep.Auto {
 		m.Algorithm = s.Algorithm
@@ -68,7 +68,15 @@ func DecodeSpec(m *railyardv1.BenchRequest) (sweep.Spec, error) {
 	if s.Algorithm == "" {
 		s.Algorithm = sweep.Auto
 	}
-	return s, decodeKinds(m, &s)
+	if err := decodeKinds(m, &s); err != nil || len(m.GetFile()) == 0 {
+		return s, err
+	}
+	f, plan, err := plans.read(m.GetFile(), s.Root)
+	if err != nil {
+		return s, fmt.Errorf("file: %w", err)
+	}
+	s.UsePlan(plan, m.GetFile(), f.Layouts())
+	return s, nil
 }
 
 func decodeKinds(m *railyardv1.BenchRequest, s *sweep.Spec) (err error) {
@@ -142,7 +150,11 @@ func DecodeRow(m *railyardv1.BenchRow) (r sweep.Row, err error) {
 	return r, err
 }
 
+// encodeCell returns nil for a half that was not run.
 func encodeCell(c *sweep.Cell) *railyardv1.BenchCell {
+	if c.NA {
+		return nil
+	}
 	m := &railyardv1.BenchCell{TimePs: int64(c.Time)}
 	if c.Checked {
 		m.Wrong = &c.Wrong
@@ -151,5 +163,8 @@ func encodeCell(c *sweep.Cell) *railyardv1.BenchCell {
 }
 
 func decodeCell(m *railyardv1.BenchCell) sweep.Cell {
-	return sweep.Cell{Time: shaping.Duration(m.GetTimePs()), Wrong: m.GetWrong(), Checked: m != nil && m.Wrong != nil}
+	if m == nil {
+		return sweep.Cell{NA: true}
+	}
+	return sweep.Cell{Time: shaping.Duration(m.GetTimePs()), Wrong: m.GetWrong(), Checked: m.Wrong != nil}
 }

@@ -18,6 +18,7 @@
 //	codec.go     Codec: a Batch is a FrameBatch on the wire, without copies
 //	encode.go    … written
 //	decode.go    … read, over the buffers that grpc received (cursor.go)
+//	plan.go      plans that runs and sweeps carry as text
 //	pool.go      where its buffers come from
 //
 //	options.go   how every server and client of ours is configured, and why

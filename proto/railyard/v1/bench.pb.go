@@ -826,9 +826,7 @@ type BenchCell struct {
 	// rounded to a picosecond.
 	TimePs int64 `protobuf:"varint,1,opt,name=time_ps,json=timePs,proto3" json:"time_ps,omitempty"`
 	// Elements that differ from the expectation. Absent: not checked.
-	Wrong *int64 `protobuf:"varint,2,opt,name=wrong,proto3,oneof" json:"wrong,omitempty"`
-	// Whether there is no such run: the op or the plan lacks the layout.
-	Na            bool `protobuf:"varint,3,opt,name=na,proto3" json:"na,omitempty"`
+	Wrong         *int64 `protobuf:"varint,2,opt,name=wrong,proto3,oneof" json:"wrong,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -875,13 +873,6 @@ func (x *BenchCell) GetWrong() int64 {
 		return *x.Wrong
 	}
 	return 0
-}
-
-func (x *BenchCell) GetNa() bool {
-	if x != nil {
-		return x.Na
-	}
-	return false
 }
 
 // EmulationCost is what an experiment cost the emulator itself. All but wall_ns
@@ -1209,11 +1200,10 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"iterations\x12.\n" +
 	"\x04cost\x18\r \x01(\v2\x1a.railyard.v1.EmulationCostR\x04cost\x12\x18\n" +
 	"\aexplain\x18\x0e \x01(\tR\aexplainB\a\n" +
-	"\x05_root\"Y\n" +
+	"\x05_root\"I\n" +
 	"\tBenchCell\x12\x17\n" +
 	"\atime_ps\x18\x01 \x01(\x03R\x06timePs\x12\x19\n" +
-	"\x05wrong\x18\x02 \x01(\x03H\x00R\x05wrong\x88\x01\x01\x12\x0e\n" +
-	"\x02na\x18\x03 \x01(\bR\x02naB\b\n" +
+	"\x05wrong\x18\x02 \x01(\x03H\x00R\x05wrong\x88\x01\x01B\b\n" +
 	"\x06_wrong\"\x88\x01\n" +
 	"\rEmulationCost\x12\x16\n" +
 	"\x06rounds\x18\x01 \x01(\x04R\x06rounds\x12\x16\n" +
