@@ -27,7 +27,7 @@ func Export(w io.Writer, p *collective.Plan) (notes []string, err error) {
 	if !ok {
 		return nil, fmt.Errorf("%s has no name in MSCCL; it knows %s", p.Op, "allreduce, allgather, reduce_scatter, alltoall, reduce, broadcast, gather, scatter, custom")
 	}
-	apart, together := collective.Check(p), collective.CheckInPlace(p)
+	apart, together := collective.Judge(p, false).Err, collective.Judge(p, true).Err
 	if apart != nil && together != nil {
 		return nil, fmt.Errorf("plan %s is not right in either layout: %w", p.Algorithm, apart)
 	}

@@ -53,6 +53,23 @@ func (f *File) Judge(root int) ([]Verdict, error) {
 	return all, nil
 }
 
+// Meant returns the layouts to run the file in: those it names or, if it names
+// none, those in which it is right.
+func (f *File) Meant() []bool {
+	if !f.Unstated {
+		return f.Layouts()
+	}
+	all, err := f.Judge(AnyRoot)
+	if err != nil {
+		return f.Layouts()
+	}
+	var in []bool
+	for i := range all {
+		in = append(in, all[i].InPlace)
+	}
+	return in
+}
+
 // text puts a verdict into words.
 func (f *File) text(v *Verdict) string {
 	var b strings.Builder

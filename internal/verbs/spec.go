@@ -24,5 +24,8 @@ func spec(c *cli.BenchConfig) sweep.Spec {
 		Launch: c.LaunchEvery, Seed: c.Seed,
 	}
 	s.Protocol = protocols[c.Proto] // the zero value when the tuner chooses
+	if c.Plan != nil {
+		s.UsePlan(c.Plan.Plan, c.Plan.Text, c.Plan.Layouts)
+	}
 	return s
 }

@@ -75,7 +75,7 @@ func DecodeSpec(m *railyardv1.BenchRequest) (sweep.Spec, error) {
 	if err != nil {
 		return s, fmt.Errorf("file: %w", err)
 	}
-	s.UsePlan(plan, m.GetFile(), f.Layouts())
+	s.UsePlan(plan, m.GetFile(), f.Meant())
 	return s, nil
 }
 
