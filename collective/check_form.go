@@ -1,5 +1,7 @@
 package collective
 
+import "slices"
+
 // proof is a plan laid out for checking: the blocks of all ranks in one list,
 // the steps of all blocks under one numbering.
 type proof struct {
@@ -59,6 +61,7 @@ func newProof(p *Plan, inPlace bool) (*proof, error) {
 
 func (f *proof) add(b provenBlock) {
 	b.base = int32(len(f.blockOf))
+	f.blockOf = slices.Grow(f.blockOf, len(b.Steps))
 	for range b.Steps {
 		f.blockOf = append(f.blockOf, int32(len(f.blocks)))
 	}

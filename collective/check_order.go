@@ -12,16 +12,15 @@ import (
 // either all get through, or the same ones are stuck.
 type execution struct {
 	*proof
-	slices int // a message
-	room   int // slices a FIFO holds
-	next   []int
-	slice  []int
-	done   []bool  // by step
-	order  []int32 // steps as they were done
-	posted []int   // slices, by link
-	taken  []int
-	// waiting lists the blocks with a dependency on each step.
-	waiting map[int32][]int
+	slices  int // a message
+	room    int // slices a FIFO holds
+	next    []int
+	slice   []int
+	done    []bool  // by step
+	order   []int32 // steps as they were done
+	posted  []int   // slices, by link
+	taken   []int
+	waiters dependents
 	ready   []int
 	queued  []bool
 }
@@ -35,7 +34,7 @@ func (f *proof) schedule() ([]int32, error) {
 		next: make([]int, len(f.blocks)), slice: make([]int, len(f.blocks)),
 		done: make([]bool, len(f.blockOf)), order: make([]int32, 0, len(f.blockOf)),
 		posted: make([]int, len(f.links)), taken: make([]int, len(f.links)),
-		waiting: f.dependents(), queued: make([]bool, len(f.blocks)),
+		waiters: f.dependents(), queued: make([]bool, len(f.blocks)),
 	}
 	for i := range f.blocks {
 		e.wake(i)
@@ -74,18 +73,40 @@ func (e *execution) takes(block, n int) string {
 	return "where no block receives it"
 }
 
-func (f *proof) dependents() map[int32][]int {
-	on := map[int32][]int{}
+// dependents lists the blocks with a dependency on each step: those of step s
+// are blocks[first[s]:first[s+1]].
+type dependents struct {
+	first   []int32
+	waiting []int32
+}
+
+func (d *dependents) on(step int32) []int32 { return d.waiting[d.first[step]:d.first[step+1]] }
+
+func (f *proof) dependents() dependents {
+	d := dependents{first: make([]int32, len(f.blockOf)+2)}
+	f.eachDep(func(step int32, _ int) { d.first[step+2]++ })
+	for i := range len(d.first) - 1 {
+		d.first[i+1] += d.first[i]
+	}
+	d.waiting = make([]int32, d.first[len(d.first)-1])
+	f.eachDep(func(step int32, block int) {
+		d.waiting[d.first[step+1]] = int32(block)
+		d.first[step+1]++
+	})
+	return d
+}
+
+// eachDep calls do for every dependency: the step that is waited for, and the
+// position of the block that waits.
+func (f *proof) eachDep(do func(step int32, block int)) {
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		for k := range b.Steps {
 			for _, d := range b.Steps[k].Deps {
-				id := f.sibling(b, d.Block).base + int32(d.Step)
-				on[id] = append(on[id], i)
+				do(f.sibling(b, d.Block).base+int32(d.Step), i)
 			}
 		}
 	}
-	return on
 }
 
 func (e *execution) wake(block int) {
@@ -173,8 +194,8 @@ func (e *execution) move(block int) {
 	e.order = append(e.order, id)
 	e.next[block]++
 	e.slice[block] = 0
-	for _, i := range e.waiting[id] {
-		e.wake(i)
+	for _, i := range e.waiters.on(id) {
+		e.wake(int(i))
 	}
 }
 
