@@ -36,8 +36,10 @@ func check(p *Plan, inPlace bool) error {
 	if err != nil {
 		return err
 	}
-	if n, first := f.races(order); n > 0 {
+	if n, first, unseen := f.races(order); n > 0 {
 		return first
+	} else if unseen > 0 {
+		return problem(whole, Race, "%d pairs of uses of a chunk are too many to be looked at", unseen)
 	}
 	_, err = f.contributions(order)
 	return err
@@ -68,6 +70,9 @@ type Judgement struct {
 	// and Race the first of them.
 	Races int
 	Race  *CheckError
+	// Unseen is how many more pairs were not looked at: it would have taken too
+	// long.
+	Unseen int
 }
 
 // Judge proves a plan as Check and CheckInPlace do, and says more.
@@ -75,7 +80,7 @@ func Judge(p *Plan, inPlace bool) Judgement {
 	var j Judgement
 	f, order, err := prepare(p, inPlace)
 	if err == nil {
-		j.Races, j.Race = f.races(order)
+		j.Races, j.Race, j.Unseen = f.races(order)
 		j.Wrong, err = f.contributions(order)
 	}
 	if err != nil {

@@ -29,7 +29,13 @@ type clock struct {
 	before []int32
 	from   int // position of row 0
 	rows   []row
+	// work counts rows computed; unseen claims that would have cost too many.
+	work, unseen int
 }
+
+// maxWork bounds the rows computed for a plan: some 20 s. Without a bound a
+// file made to that end would take days.
+const maxWork = 1 << 30
 
 // row is what a step knows of the blocks watched: one cache line. The steps of
 // a large plan fill more than a cache many times over, and a wider row would
@@ -59,17 +65,16 @@ func (c *clock) refuse(order []int32, claims []claim, r reach) []claim {
 	if len(claims) == 0 {
 		return nil
 	}
-	c.order, c.reach = order, r
-	for i, id := range order {
-		c.at[id] = int32(i)
-	}
-	c.link()
+	c.look(order, r)
 	pending := slices.Clone(claims)
 	slices.SortStableFunc(pending, func(x, y claim) int { return x.a.block - y.a.block })
 	var refused []claim
 	for len(pending) > 0 {
 		n := c.watch(pending)
-		c.run(pending[:n])
+		if c.run(pending[:n]); c.work > maxWork {
+			c.unseen += len(pending)
+			break
+		}
 		for _, q := range pending[:n] {
 			if !c.confirms(q) {
 				refused = append(refused, q)
@@ -82,6 +87,15 @@ func (c *clock) refuse(order []int32, claims []claim, r reach) []claim {
 	}
 	slices.SortStableFunc(refused, func(x, y claim) int { return int(c.at[x.b.id] - c.at[y.b.id]) })
 	return refused
+}
+
+// look takes the steps to look at, and how far.
+func (c *clock) look(order []int32, r reach) {
+	c.order, c.reach = order, r
+	for i, id := range order {
+		c.at[id] = int32(i)
+	}
+	c.link()
 }
 
 // link lists what comes just before each step.
@@ -130,6 +144,9 @@ func (c *clock) run(claims []claim) {
 	c.from = from
 	if len(c.rows) < to+1-from {
 		c.rows = make([]row, len(c.order)) // once: what is left of the last pass is overwritten
+	}
+	if c.work += to + 1 - from; c.work > maxWork {
+		return
 	}
 	for i := from; i <= to; i++ {
 		c.step(i)

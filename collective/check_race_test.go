@@ -215,7 +215,7 @@ func TestRacesTheLongWayRound(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		races, _ := f.races(order)
+		races, _, _ := f.races(order)
 		got, want := races > 0, plainRaces(f, chunkSteps)
 		if total++; want {
 			racy++

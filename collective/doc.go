@@ -10,7 +10,7 @@
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
 //	registry.go  the table of algorithms
 //	ring.go, tree.go …  one algorithm each
-//	check*.go    Check: proves a plan without running it
+//	check*.go    Check, Judge: prove a plan without running it
 //	print.go     Print: a plan to be read
 //
 // What is not here: time. A plan knows no rate, no latency and no message

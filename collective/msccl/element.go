@@ -13,6 +13,8 @@ func (r *reader) element(parent, name string, a *attrs) error {
 	switch {
 	case parent == "" && name == "algo":
 		r.algo(a)
+	case r.file == nil: // not a plan, so far
+		r.skipped = true
 	case parent == "algo" && name == "gpu":
 		r.addGPU(a)
 	case parent == "gpu" && name == "tb":
@@ -21,8 +23,6 @@ func (r *reader) element(parent, name string, a *attrs) error {
 		r.addCopy(a)
 	case parent == "tb" && name == "step":
 		r.addStep(a)
-	case r.file == nil: // not a plan, so far
-		r.skipped = true
 	case name == "algo" || name == "gpu" || name == "tb" || name == "step" || name == "copy":
 		a.fail("stands inside <%s>", word(parent))
 	default:

@@ -91,6 +91,9 @@ func (f *File) text(v *Verdict) string {
 	if v.Races > 0 {
 		fmt.Fprintf(&b, "; but for %s the order is left to chance, first %s%s: %s", plural(v.Races, "use")+" of a chunk", v.Race.Place, f.where(v.Race.Place), v.Race.Detail)
 	}
+	if v.Unseen > 0 {
+		fmt.Fprintf(&b, "; %d more pairs of uses are too many to be looked at", v.Unseen)
+	}
 	return b.String()
 }
 

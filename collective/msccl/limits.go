@@ -8,7 +8,7 @@ const (
 	MaxText = 256 << 20
 	// maxRanks, maxBlocks (of a rank) and maxSteps (of all) bound the elements.
 	maxRanks  = 1 << 14
-	maxBlocks = 1 << 12
+	maxBlocks = 1 << 10
 	maxSteps  = 4 << 20
 	// maxSlots bounds ranks × blocks, for each needs an identity of 26 bits.
 	maxSlots = 1 << 24
@@ -18,7 +18,7 @@ const (
 	maxChunks = 1 << 20
 	maxCells  = 1 << 24
 	// maxMoves bounds the chunks that all steps together work on.
-	maxMoves = 1 << 25
+	maxMoves = 1 << 23
 	// maxDepth, maxAttrs and maxValue (bytes) bound the XML itself.
 	maxDepth = 16
 	maxAttrs = 64
