@@ -21,6 +21,9 @@ import "fmt"
 // It works in four passes, each of which relies on the ones before: form (fields
 // in range), pairing (ends of connections, messages), order (deadlock), and
 // then, in the order found, races and contributions.
+//
+// Of an imported plan only results count: steps may mix contributions as long
+// as no output shows it, and write to the input.
 func Check(p *Plan) error { return check(p, false) }
 
 // CheckInPlace is Check for runs in which input and output share memory, as
@@ -29,21 +32,86 @@ func Check(p *Plan) error { return check(p, false) }
 func CheckInPlace(p *Plan) error { return check(p, true) }
 
 func check(p *Plan, inPlace bool) error {
+	f, order, err := prepare(p, inPlace)
+	if err != nil {
+		return err
+	}
+	if n, first, unseen := f.races(order); n > 0 {
+		return first
+	} else if unseen > 0 {
+		return problem(whole, Race, "%d pairs of uses of a chunk are too many to be looked at", unseen)
+	}
+	_, err = f.contributions(order)
+	return err
+}
+
+// prepare does the passes of a proof that all others rely on.
+func prepare(p *Plan, inPlace bool) (*proof, []int32, error) {
 	f, err := newProof(p, inPlace)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := f.pair(); err != nil {
-		return err
+		return nil, nil, err
 	}
 	order, err := f.schedule()
+	return f, order, err
+}
+
+// Judgement is a proof that goes on where Check stops at a race: the result may
+// be right in spite of it.
+type Judgement struct {
+	// Err says what is wrong, races aside; nil if the result is right in the
+	// order in which Judge carried the plan out. With Races 0 it is so in all.
+	Err *CheckError
+	// Wrong is how many chunks of all outputs are not what they must be.
+	Wrong int
+	// Races is how many pairs of steps use a chunk in an order left to chance,
+	// and Race the first of them.
+	Races int
+	Race  *CheckError
+	// Unseen is how many more pairs were not looked at: it would have taken too
+	// long.
+	Unseen int
+}
+
+// Judge proves a plan as Check and CheckInPlace do, and says more.
+func Judge(p *Plan, inPlace bool) Judgement {
+	var j Judgement
+	f, order, err := prepare(p, inPlace)
+	if err == nil {
+		j.Races, j.Race, j.Unseen = f.races(order)
+		j.Wrong, err = f.contributions(order)
+	}
 	if err != nil {
-		return err
+		j.Err = err.(*CheckError)
 	}
-	if err := f.races(order); err != nil {
-		return err
+	return j
+}
+
+// Roots returns the ranks that hold what the root of a rooted operation must,
+// if they were it: those that may be the root of a plan that does not say. The
+// error says why the plan does not even end.
+func Roots(p *Plan, inPlace bool) ([]int, error) {
+	f, order, err := prepare(p, inPlace)
+	if err != nil {
+		return nil, err
 	}
-	return f.contributions(order)
+	l, err := f.carryOut(order)
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for f.root = range p.Ranks {
+		right := true
+		for k := 0; right && k < f.output; k++ {
+			right = l.compare(f.root, k) == nil
+		}
+		if right {
+			all = append(all, f.root)
+		}
+	}
+	return all, nil
 }
 
 // Problem says in which way a plan is wrong.
@@ -106,6 +174,9 @@ type CheckError struct {
 	// Cycle lists, for a Deadlock, the steps that wait for each other: each
 	// for the next, the last for the first.
 	Cycle []Place
+	// Stuck lists, for a Deadlock, every block that never ends, at the step it
+	// waits before.
+	Stuck []Place
 }
 
 // Error returns place, problem and detail on one line.
@@ -113,6 +184,6 @@ func (e *CheckError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Place, e.Problem, e.Detail)
 }
 
-func problem(at Place, p Problem, format string, args ...any) error {
+func problem(at Place, p Problem, format string, args ...any) *CheckError {
 	return &CheckError{Place: at, Problem: p, Detail: fmt.Sprintf(format, args...)}
 }

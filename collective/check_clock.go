@@ -19,14 +19,28 @@ import "slices"
 // k implies both at k−1, and the two ways of one step differ in the last bit.
 type clock struct {
 	*proof
-	order []int32
 	reach reach
+	order []int32
 	at    []int32 // position in order of each step
 	lanes []int32 // lane of each block that is watched, or −1
-	width int
-	from  int // position of row 0
-	rows  []int32
+	// before[first[i]:first[i+1]] are the steps just before the i-th in order,
+	// as positions: 2p for sliced, 2p+1 for whole.
+	first  []int32
+	before []int32
+	from   int // position of row 0
+	rows   []row
+	// work counts rows computed; unseen claims that would have cost too many.
+	work, unseen int
 }
+
+// maxWork bounds the rows computed for a plan: some 20 s. Without a bound a
+// file made to that end would take days.
+const maxWork = 1 << 30
+
+// row is what a step knows of the blocks watched: one cache line. The steps of
+// a large plan fill more than a cache many times over, and a wider row would
+// be fetched in pieces.
+type row [16]int32
 
 // reach is how far a clock looks: at what orders steps inside a rank, or at
 // messages too.
@@ -45,26 +59,22 @@ func newClock(f *proof) *clock {
 	return c
 }
 
-// clockCells bounds the memory of a clock: 64 MiB of it.
-const clockCells = 16 << 20
-
 // refuse returns the claims that the clock cannot confirm, looking at the given
-// steps only. It watches as many blocks at a time as memory allows.
+// steps only. It watches as many blocks at a time as a row has room for.
 func (c *clock) refuse(order []int32, claims []claim, r reach) []claim {
 	if len(claims) == 0 {
 		return nil
 	}
-	c.order, c.reach = order, r
-	for i, id := range order {
-		c.at[id] = int32(i)
-	}
+	c.look(order, r)
 	pending := slices.Clone(claims)
 	slices.SortStableFunc(pending, func(x, y claim) int { return x.a.block - y.a.block })
-	width := min(64, max(1, clockCells/len(order)))
 	var refused []claim
 	for len(pending) > 0 {
-		n := c.watch(pending, width)
-		c.run(pending[:n])
+		n := c.watch(pending)
+		if c.run(pending[:n]); c.work > maxWork {
+			c.unseen += len(pending)
+			break
+		}
 		for _, q := range pending[:n] {
 			if !c.confirms(q) {
 				refused = append(refused, q)
@@ -79,19 +89,48 @@ func (c *clock) refuse(order []int32, claims []claim, r reach) []claim {
 	return refused
 }
 
-// watch gives a lane to each of the first width blocks in claims, and returns
-// how many claims these are.
-func (c *clock) watch(claims []claim, width int) int {
-	c.width = 0
+// look takes the steps to look at, and how far.
+func (c *clock) look(order []int32, r reach) {
+	c.order, c.reach = order, r
+	for i, id := range order {
+		c.at[id] = int32(i)
+	}
+	c.link()
+}
+
+// link lists what comes just before each step.
+func (c *clock) link() {
+	c.first, c.before = append(c.first[:0], 0), c.before[:0]
+	for _, id := range c.order {
+		b, i := c.proof.at(id)
+		if i > 0 {
+			c.before = append(c.before, 2*c.at[id-1]+1)
+		}
+		for _, d := range b.Steps[i].Deps {
+			c.before = append(c.before, 2*c.at[c.sibling(b, d.Block).base+int32(d.Step)]+1)
+		}
+		if c.reach == everywhere {
+			for _, s := range c.senders(id) {
+				c.before = append(c.before, 2*c.at[s])
+			}
+		}
+		c.first = append(c.first, int32(len(c.before)))
+	}
+}
+
+// watch gives a lane to each of the first blocks in claims, and returns how many
+// claims these are.
+func (c *clock) watch(claims []claim) int {
+	width := 0
 	for n, q := range claims {
 		if c.lanes[q.a.block] >= 0 {
 			continue
 		}
-		if c.width == width {
+		if width == len(row{}) {
 			return n
 		}
-		c.lanes[q.a.block] = int32(c.width)
-		c.width++
+		c.lanes[q.a.block] = int32(width)
+		width++
 	}
 	return len(claims)
 }
@@ -102,38 +141,31 @@ func (c *clock) run(claims []claim) {
 	for _, q := range claims {
 		from, to = min(from, int(c.at[q.a.id])), max(to, int(c.at[q.b.id]))
 	}
-	c.from, c.rows = from, make([]int32, (to+1-from)*c.width)
-	for _, id := range c.order[from : to+1] {
-		c.step(id)
+	c.from = from
+	if len(c.rows) < to+1-from {
+		c.rows = make([]row, len(c.order)) // once: what is left of the last pass is overwritten
+	}
+	if c.work += to + 1 - from; c.work > maxWork {
+		return
+	}
+	for i := from; i <= to; i++ {
+		c.step(i)
 	}
 }
 
-// row returns the row of a step, nil if it is before the first.
-func (c *clock) row(id int32) []int32 {
-	i := int(c.at[id]) - c.from
-	if i < 0 {
-		return nil
-	}
-	return c.rows[i*c.width:][:c.width]
-}
-
-func (c *clock) step(id int32) {
-	row := c.row(id)
-	b, i := c.proof.at(id)
-	if i > 0 {
-		mergeWhole(row, c.row(id-1))
-	}
-	for _, d := range b.Steps[i].Deps {
-		mergeWhole(row, c.row(c.sibling(b, d.Block).base+int32(d.Step)))
-	}
-	if c.reach == everywhere {
-		for _, s := range c.senders(id) {
-			merge(row, c.row(s))
+// step computes the row of the i-th step in order.
+func (c *clock) step(i int) {
+	known := row{}
+	for _, e := range c.before[c.first[i]:c.first[i+1]] {
+		if at := int(e>>1) - c.from; at >= 0 {
+			known.merge(&c.rows[at], e&1)
 		}
 	}
+	id := c.order[i]
 	if lane := c.lanes[c.blockOf[id]]; lane >= 0 {
-		row[lane] = c.sliced(id)
+		known[lane] = c.sliced(id)
 	}
+	c.rows[i-c.from] = known
 }
 
 // sliced is how a row says that a step comes before it, sliced.
@@ -142,23 +174,18 @@ func (c *clock) sliced(id int32) int32 {
 	return 2 * int32(i+1)
 }
 
-// merge makes row know what an earlier step knows.
-func merge(row, earlier []int32) {
+// merge makes a row know what an earlier step knows; whole is 1 where that one
+// is finished before this one begins, else 0. What it knows nothing of becomes
+// 1 then, which says no more than 0 does.
+func (r *row) merge(earlier *row, whole int32) {
 	for i, t := range earlier {
-		row[i] = max(row[i], t)
-	}
-}
-
-// mergeWhole is merge where the earlier step is finished before this one begins.
-func mergeWhole(row, earlier []int32) {
-	for i, t := range earlier {
-		row[i] = max(row[i], t|1)
+		r[i] = max(r[i], t|whole)
 	}
 }
 
 // confirms reports whether a claimed order is certain.
 func (c *clock) confirms(q claim) bool {
-	known := c.row(q.b.id)[c.lanes[q.a.block]]
+	known := c.rows[int(c.at[q.b.id])-c.from][c.lanes[q.a.block]]
 	enough := c.sliced(q.a.id)
 	alike := q.a.first == q.b.first && q.a.size == q.b.size
 	if c.plan.ChunkSteps > c.plan.SliceSteps && !alike {

@@ -1,5 +1,7 @@
 package collective
 
+import "slices"
+
 // proof is a plan laid out for checking: the blocks of all ranks in one list,
 // the steps of all blocks under one numbering.
 type proof struct {
@@ -59,6 +61,7 @@ func newProof(p *Plan, inPlace bool) (*proof, error) {
 
 func (f *proof) add(b provenBlock) {
 	b.base = int32(len(f.blockOf))
+	f.blockOf = slices.Grow(f.blockOf, len(b.Steps))
 	for range b.Steps {
 		f.blockOf = append(f.blockOf, int32(len(f.blocks)))
 	}
@@ -92,7 +95,7 @@ func checkHead(p *Plan, inPlace bool) error {
 		return problem(whole, Malformed, "%s; a slice alone takes %d", count(p.Slots, "slot"), p.SliceSteps)
 	case p.Op == AllToAllV && p.Scratch > 0:
 		return problem(whole, Malformed, "%d scratch chunks; the parts of %s are of unlike length, so none would fit", p.Scratch, p.Op)
-	case inPlace && !p.Op.InPlace():
+	case inPlace && !p.Imported && !p.Op.InPlace():
 		return problem(whole, Malformed, "%s has no in-place form", p.Op)
 	}
 	return nil
@@ -185,7 +188,7 @@ func (f *proof) checkRefs(b *provenBlock, i int) error {
 	if !f.inside(b, s.Dst, s.Chunks()) {
 		return problem(here, Malformed, "writes %d chunks from index %d of the %s on, which has %d", s.Chunks(), s.Dst.Index, s.Dst.Buffer, f.size(s.Dst.Buffer))
 	}
-	if s.Dst.Buffer == Input && !f.inPlace {
+	if s.Dst.Buffer == Input && !f.inPlace && !f.plan.Imported {
 		return problem(here, Malformed, "writes the input, which is not its to change unless the run is in place")
 	}
 	if s.Kind.ReadsSrc() {

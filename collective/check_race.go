@@ -24,17 +24,19 @@ type claim struct {
 // Each use is compared with the last write before it, and each write with the
 // last read by each block: orders compose, so the rest follows. Most pairs are
 // ordered inside their rank, which is cheap to see; those that are not go
-// through messages, and are looked at together at the end.
-func (f *proof) races(order []int32) error {
+// through messages, and are looked at together at the end. What would take too
+// long to look at is counted as unseen.
+func (f *proof) races(order []int32) (n int, first *CheckError, unseen int) {
 	var open []claim
 	clock := newClock(f)
 	for r, ids := range f.byRank(order) {
 		open = append(open, clock.refuse(ids, f.claims(r, ids), inRank)...)
 	}
+	open = clock.walk(order, open)
 	if open = clock.refuse(order, open, everywhere); len(open) > 0 {
-		return f.race(open[0])
+		first = f.race(open[0])
 	}
-	return nil
+	return len(open), first, clock.unseen
 }
 
 // byRank splits an order of steps into one for each rank.
@@ -47,7 +49,7 @@ func (f *proof) byRank(order []int32) [][]int32 {
 	return ids
 }
 
-func (f *proof) race(c claim) error {
+func (f *proof) race(c claim) *CheckError {
 	verb := map[bool]string{false: "reads", true: "writes"}
 	buffer, k := f.buffer(f.blocks[c.b.block].rank, c.cell)
 	other := f.place(c.a.id)

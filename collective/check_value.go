@@ -18,30 +18,63 @@ type ledger struct {
 	sent    []content // the messages of all steps, chunk by chunk
 	sentAt  []int32   // where in sent a step's message begins
 	all     int32     // the set of all ranks
+	// spoils are the problems by which contents were spoiled, in an imported
+	// plan: they matter only where such a content ends up as a result.
+	spoils []error
+}
+
+// maxSpoils bounds the problems that are kept.
+const maxSpoils = 1 << 12
+
+// spoil returns a problem, or in an imported plan the content that bears it.
+func (l *ledger) spoil(err error) (content, error) {
+	if !l.plan.Imported {
+		return content{}, err
+	}
+	if len(l.spoils) < maxSpoils {
+		l.spoils = append(l.spoils, err)
+	}
+	return content{ranks: -int32(len(l.spoils))}, nil
+}
+
+// spoiled returns the problem that a content bears, or nil.
+func (l *ledger) spoiled(v content) error {
+	if v.ranks >= 0 {
+		return nil
+	}
+	return l.spoils[-v.ranks-1]
 }
 
 // contributions carries the plan out on sets of ranks, in an order in which
 // the steps can be done, and compares the outputs with what the operation
 // promises. Any such order will do, for there are no races.
-func (f *proof) contributions(order []int32) error {
+func (f *proof) contributions(order []int32) (wrong int, err error) {
+	l, err := f.carryOut(order)
+	if err != nil {
+		return 1, err
+	}
+	return l.results(order)
+}
+
+// carryOut returns what every chunk holds when all steps are done.
+func (f *proof) carryOut(order []int32) (*ledger, error) {
 	l := f.newLedger()
 	for _, id := range order {
 		if err := l.do(id); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return l.results(order)
+	return l, nil
 }
 
 // results compares all outputs with what the operation promises. Of several
 // that differ it reports the one that was written first: the rest may be
 // copies of it.
-func (l *ledger) results(order []int32) error {
+func (l *ledger) results(order []int32) (wrong int, first error) {
 	at := make([]int, len(order))
 	for i, id := range order {
 		at[id] = i
 	}
-	var first error
 	earliest := len(order) + 1
 	for r := range l.plan.Ranks {
 		for k := range l.output {
@@ -49,6 +82,7 @@ func (l *ledger) results(order []int32) error {
 			if err == nil {
 				continue
 			}
+			wrong++
 			when := len(order)
 			if w := l.writer(r, k); w >= 0 {
 				when = at[w]
@@ -58,7 +92,7 @@ func (l *ledger) results(order []int32) error {
 			}
 		}
 	}
-	return first
+	return wrong, first
 }
 
 // writer returns the step that wrote an output chunk last, −1 if none did.
@@ -153,21 +187,23 @@ func (l *ledger) read(id int32, v content, r Ref, k int) (content, error) {
 	cell := l.cell(b, r) + k
 	got := l.row(b.rank)[cell]
 	if got.ranks == none {
-		return v, problem(l.place(id), Unwritten, "reads %s %d, which nothing has written", r.Buffer, b.chunk(r)+k)
+		return l.spoil(problem(l.place(id), Unwritten, "reads %s %d, which nothing has written", r.Buffer, b.chunk(r)+k))
 	}
 	return l.reduce(id, v, got)
 }
 
 func (l *ledger) reduce(id int32, v, w content) (content, error) {
 	switch {
-	case v.ranks == none:
+	case v.ranks == none || w.ranks < 0:
 		return w, nil
+	case v.ranks < 0:
+		return v, nil
 	case v.chunk != w.chunk:
-		return v, problem(l.place(id), Mixed, "reduces %s with %s", l.text(v), l.text(w))
+		return l.spoil(problem(l.place(id), Mixed, "reduces %s with %s", l.text(v), l.text(w)))
 	}
 	joined := l.sets.join(v.ranks, w.ranks)
 	if joined < 0 {
-		return v, problem(l.place(id), Duplicate, "reduces %s with %s: %s would count twice", l.text(v), l.text(w), l.sets.common(v.ranks, w.ranks))
+		return l.spoil(problem(l.place(id), Duplicate, "reduces %s with %s: %s would count twice", l.text(v), l.text(w), l.sets.common(v.ranks, w.ranks)))
 	}
 	return content{v.chunk, joined}, nil
 }
@@ -177,7 +213,7 @@ func (l *ledger) reduce(id int32, v, w content) (content, error) {
 func (l *ledger) write(id int32, r Ref, k int, v content) error {
 	b, _ := l.at(id)
 	to, n := b.chunk(r)+k, l.plan.Chunks
-	if v.ranks != none && int(v.chunk)%n != to%n {
+	if v.ranks != none && int(v.chunk)%n != to%n && !l.plan.Imported {
 		return problem(l.place(id), Misfit, "writes %s to %s %d: as long as chunk %d of a part, where chunk %d belongs", l.text(v), r.Buffer, to, int(v.chunk)%n, to%n)
 	}
 	if l.plan.Op == AllToAllV && !l.fits(b.rank, to/n, v) {
@@ -209,6 +245,9 @@ func (l *ledger) compare(rank, k int) error {
 	got := l.row(rank)[l.base(rank, Output)+k]
 	if !matters || got == want {
 		return nil
+	}
+	if err := l.spoiled(got); err != nil {
+		return err
 	}
 	at := Place{rank, -1, -1}
 	if w := l.writer(rank, k); w >= 0 {
@@ -244,6 +283,8 @@ func (l *ledger) promise(rank, k int) (want content, matters bool) {
 		return from(own, l.root), true
 	case AllToAll, AllToAllV:
 		return from(own, part), true
+	case Custom:
+		return content{}, false
 	default: // SendRecv: from the rank before, as in nccl-tests
 		return from(k, (rank+l.plan.Ranks-1)%l.plan.Ranks), true
 	}

@@ -88,9 +88,10 @@ func partOffset(op Op, n, rank, part int, count int64) int64 {
 }
 
 // Checked returns how many elements of a rank's output have a defined value:
-// all, or none on the ranks that a reduce or gather gives nothing.
+// all, or none on the ranks that a reduce or gather gives nothing, and none
+// after a custom operation.
 func Checked(op Op, n, rank, root int, count int64) int64 {
-	if (op == Reduce || op == Gather) && rank != root {
+	if (op == Reduce || op == Gather) && rank != root || op == Custom {
 		return 0
 	}
 	_, parts := op.Parts(n)

@@ -15,7 +15,7 @@
 //	direct*.go, pairwise.go, hierarchical*.go  exchanges between all ranks
 //	nvls.go, nvlstree.go, collnet_direct.go, collnet_chain.go  in switches that compute
 //	channels.go, fold.go, rounds.go, tracks.go  what several algorithms share
-//	check*.go    Check: proves a plan without running it
+//	check*.go    Check, Judge: prove a plan without running it
 //	print.go     Print: a plan to be read
 //
 // What is not here: time. A plan knows no rate, no latency and no message

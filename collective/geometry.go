@@ -1,10 +1,13 @@
 package collective
 
+import "fmt"
+
 // Geometry says, for one message size, which elements the chunks and slices of
 // a plan are. Everything is cut evenly: parts into loops, loops into chunks,
 // messages into slices, each piece at most one element longer than another, so
 // every count works, zero included. The parts of an AllToAllV are not of one
-// length (see lengths); each is cut as the others are.
+// length (see lengths); each is cut as the others are. Imported plans differ: see
+// Equal.
 //
 //	part p │ loop 0              │ loop 1              │ …
 //	       │ chunk 0 │ chunk 1 … │ chunk 0 │ chunk 1 … │
@@ -23,6 +26,9 @@ type Geometry struct {
 	Slices int
 	// SlotsPerSlice is how many FIFO slots a slice takes.
 	SlotsPerSlice int
+	// Equal: all chunks are of one length, and a loop takes a piece of each.
+	// Chunk k of a part is its elements from k × Count/Chunks on, as in MSCCL.
+	Equal bool
 }
 
 // minSliceBytes is the least data worth a second slice: NCCL makes a slice at
@@ -37,6 +43,9 @@ func (p *Plan) Size(count, elemSize int64) Geometry {
 		count = g.lengths().longest()
 	}
 	chunk := max(p.largestChunk()/elemSize, 1)
+	if p.Imported {
+		return p.sizeEven(g, chunk)
+	}
 	if p.Depth > 0 {
 		chunk = p.pipelined(count, elemSize, chunk)
 	}
@@ -48,6 +57,26 @@ func (p *Plan) Size(count, elemSize int64) Geometry {
 		g.Slices = int(min(int64(s), (largest+minSliceBytes-1)/minSliceBytes))
 	}
 	return g
+}
+
+// sizeEven completes the geometry of an imported plan, none of whose messages
+// is cut. The count is one that Fits.
+func (p *Plan) sizeEven(g Geometry, chunk int64) Geometry {
+	g.Equal = true
+	if each := g.Count / int64(g.Chunks); each > chunk {
+		g.Loops = int((each + chunk - 1) / chunk)
+	}
+	return g
+}
+
+// Fits says why a plan cannot be used for count elements a part; nil: it can.
+// Only an imported plan asks for more than that there be any.
+func (p *Plan) Fits(count int64) error {
+	if !p.Imported || count%int64(p.Chunks) == 0 {
+		return nil
+	}
+	return fmt.Errorf("plan %s: %d elements do not fall into its %d equal chunks; the count must be a multiple of %d",
+		p.Algorithm, count, p.Chunks, p.Chunks)
 }
 
 // largestChunk returns the most bytes a chunk may have: messages of the widest
@@ -89,6 +118,9 @@ func (g Geometry) Scale(count int64) Geometry {
 		pieces = g.lengths().least(pieces)
 	}
 	s.Count = max(count, pieces)
+	if over := s.Count % int64(g.Chunks); g.Equal && over > 0 {
+		s.Count += int64(g.Chunks) - over
+	}
 	if s.Count >= g.Count {
 		return g
 	}
@@ -115,6 +147,11 @@ func (g *Geometry) Even() (even bool, least int64) {
 // in a loop.
 func (g *Geometry) Chunk(index, loop int) (off, n int64) {
 	part, k := index/g.Chunks, index%g.Chunks
+	if g.Equal {
+		each := g.Count / int64(g.Chunks)
+		lo, hi := cut(each, loop, g.Loops)
+		return int64(part)*g.Count + int64(k)*each + lo, hi - lo
+	}
 	start, count := int64(part)*g.Count, g.Count
 	if g.Ranks > 0 {
 		l := g.lengths()

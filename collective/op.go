@@ -3,7 +3,8 @@ package collective
 // Op is a collective operation: what is to be done, not how.
 type Op uint8
 
-// The operations of nccl-tests, and two that other benchmarks have.
+// The operations of nccl-tests, two that other benchmarks have, and one that
+// has no definition.
 const (
 	AllReduce Op = iota
 	AllGather
@@ -16,6 +17,7 @@ const (
 	Scatter
 	AllToAllV // all-to-all whose parts differ in length
 	Barrier   // nobody leaves before all have come: an all-reduce of one element
+	Custom    // whatever the author of an imported plan meant; promises nothing
 	numOps
 )
 
@@ -23,15 +25,16 @@ var opNames = [numOps]string{
 	AllReduce: "all_reduce", AllGather: "all_gather", ReduceScatter: "reduce_scatter",
 	Broadcast: "broadcast", Reduce: "reduce", AllToAll: "alltoall",
 	SendRecv: "sendrecv", Gather: "gather", Scatter: "scatter",
-	AllToAllV: "alltoallv", Barrier: "barrier",
+	AllToAllV: "alltoallv", Barrier: "barrier", Custom: "custom",
 }
 
 // String returns the name of nccl-tests' program without "_perf".
 func (o Op) String() string { return name(opNames[:], int(o)) }
 
-// Ops returns every operation in declaration order.
+// Ops returns every operation that has a definition, in declaration order: all
+// but Custom.
 func Ops() []Op {
-	ops := make([]Op, numOps)
+	ops := make([]Op, Custom)
 	for i := range ops {
 		ops[i] = Op(i)
 	}

@@ -43,13 +43,13 @@ type Run struct {
 
 // Build returns the plan that the run carries out on a shape, or why there is
 // none: an algorithm that may not be used so, or a plan for another number of
-// ranks or another operation.
+// ranks, another operation, or other counts.
 func (r *Run) Build(s collective.Shape) (*collective.Plan, error) {
 	if r.Plan != nil {
 		if n := s.NRanks(); r.Plan.Ranks != n || r.Plan.Op != r.Op {
 			return nil, fmt.Errorf("plan %s does %s on %d ranks; asked for is %s on %d", r.Plan.Algorithm, r.Plan.Op, r.Plan.Ranks, r.Op, n)
 		}
-		return r.Plan, nil
+		return r.Plan, r.Plan.Fits(r.Count)
 	}
 	a, err := collective.Lookup(r.Algorithm)
 	if err != nil {

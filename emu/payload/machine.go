@@ -104,13 +104,31 @@ func (m *Machine) allocate(rank int, lent []byte) memory {
 		input = make([]byte, int64(in)*part)
 		output = input
 	}
+	if m.wiring.Plan.Imported && !m.overlap(rank) {
+		m.taint(output)
+	}
 	if len(lent) == 0 || &input[0] != &lent[0] {
 		m.fill(input, rank)
 	}
+	scratch := make([]byte, m.scratchParts()*part)
+	if m.wiring.Plan.Imported {
+		m.taint(scratch)
+	}
 	return memory{rank: rank, geo: m.geo.For(rank), buffers: [3][]byte{
-		collective.Input: input, collective.Output: output,
-		collective.Scratch: make([]byte, m.scratchParts()*part),
-	}}
+		collective.Input: input, collective.Output: output, collective.Scratch: scratch}}
+}
+
+// taint fills memory that an imported plan may read before it has written it
+// with values that show in every reduction. Zeros would not: a sum that takes
+// in unset scratch would come out right.
+func (m *Machine) taint(b []byte) {
+	v := byte(0x4b) // as a float 1.3e7, as an integer 1.3e9
+	if m.run.RedOp == collective.Min {
+		v |= 0x80 // and as far below zero
+	}
+	for i := range b {
+		b[i] = v
+	}
 }
 
 // Lends reports whether the machine's inputs are just what another run of the

@@ -155,7 +155,7 @@ func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *co
 	if c.Count == 0 {
 		total = 0 // NCCL returns before it launches anything
 	}
-	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: g.comm, Count: c.Count, DType: c.DType, RedOp: c.RedOp,
+	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Plan: s.Plan, File: s.File, Comm: g.comm, Count: c.Count, DType: c.DType, RedOp: c.RedOp,
 		Options:    collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: max(c.Root, 0)},
 		Seed:       s.Seed + uint64(g.colour), // what leaks from one communicator into another shows
 		Iterations: total, Launch: s.Launch, Sync: s.Sync}
@@ -167,6 +167,9 @@ func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *co
 // or refused, never replaced.
 func (s *Spec) choose(f *fabric.Fabric, ranks []int, bytes int64, c *Case) error {
 	shape := f.Shape(ranks)
+	if s.Plan != nil {
+		return s.planned(len(ranks), c)
+	}
 	comm := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
 	// Channels go round the rails: a number that does not divide would leave
 	// some NICs with more of them than others, and the run waits for those.

@@ -9,6 +9,7 @@
 //	sizes.go    which sizes, and how many elements each is for an operation
 //	case.go     Case: one line of the table, with everything chosen for it
 //	payload.go  how many real elements a run moves
+//	plan.go     a plan from a file in place of an algorithm
 //	sweep.go    Sweep: the loop over cases
 //	use.go      Use: where the time of a batch went
 //

@@ -33,6 +33,10 @@ type Spec struct {
 	AutoProtocol bool
 	Channels     int // 0: as many as the size is worth
 	Slices       int // 0: the algorithm's own
+	// Plan, when set, is carried out whatever the algorithm: see UsePlan.
+	Plan    *collective.Plan
+	File    []byte
+	Layouts []bool
 
 	Payload Payload
 	// Budget is the memory that all ranks' buffers may take together, in

@@ -84,12 +84,12 @@ func (s *Sweep) Run(execute Executor, row func(Row) error) error {
 // cell runs one half of a line from an instant on, and returns when the next
 // one may begin. Runs without elements are not launched and take no time.
 func (s *Sweep) cell(c *Case, inPlace bool, at shaping.Time, execute Executor) (Cell, shaping.Time, error) {
-	if inPlace && s.Spec.Op == collective.Barrier {
-		return Cell{NA: true}, at, nil // it has no buffers to be in place with
+	if s.Spec.lacks(inPlace) {
+		return Cell{NA: true}, at, nil
 	}
 	// Without an in-place form there is no answer to compare with: as in
 	// nccl-tests, such a half is timed all the same.
-	blind := inPlace && !s.Spec.Op.InPlace()
+	blind := inPlace && !s.Spec.Op.InPlace() && s.Spec.Plan == nil || s.Spec.Op == collective.Custom
 	b := c.batch(at, inPlace, blind)
 	cell := Cell{Checked: s.Spec.Check && c.Payload != PayloadNone && !blind}
 	if len(b.Runs) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/railyard/railyard/collective/msccl"
 	"github.com/railyard/railyard/internal/report"
 )
 
@@ -36,13 +37,17 @@ type App struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	ReadFile       func(string) ([]byte, error)
+	// ReadPlan is ReadFile for plans, which are longer.
+	ReadPlan  func(string) ([]byte, error)
+	WriteFile func(string, []byte) error
 }
 
 // NewApp returns an App on the process's own streams and environment.
 func NewApp(version string, hosts Hosts) *App {
 	return &App{
 		Version: version, Hosts: hosts,
-		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, ReadFile: readFile,
+		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		ReadFile: upTo(maxRead), ReadPlan: upTo(msccl.MaxText + 1), WriteFile: writeFile,
 	}
 }
 
@@ -88,13 +93,17 @@ func (a *App) complain(program, text string) {
 // maxRead is more than any file of ours may have, so that readers notice.
 const maxRead = 2 << 20
 
-// readFile reads a file, but no more of it than is ever wanted: /dev/zero has
-// no end.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// upTo returns what reads a file, but no more of it than is ever wanted:
+// /dev/zero has no end.
+func upTo(limit int64) func(string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return io.ReadAll(io.LimitReader(f, limit))
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxRead))
 }
+
+func writeFile(path string, data []byte) error { return os.WriteFile(path, data, 0o666) }

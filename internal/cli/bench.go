@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/collective/msccl"
 	"github.com/railyard/railyard/internal/report"
 )
 
@@ -58,7 +59,7 @@ func (a *App) bench(verb, about string, args []string, host func(context.Context
 func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	c := &l.config
 	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
-	opErr := l.parseOp(args)
+	opErr := l.parseOp(args, flags.Changed("plan"))
 	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
 	errs := []error{opErr, ncclErr, read(l.tables.ranks), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.ranks.place(a, l), l.environment(a)}
 	c.finish(a)
@@ -66,8 +67,8 @@ func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	if ncclErr == nil {
 		errs = append(errs, c.checkSizes())
 	}
-	if opErr == nil && ownErr == nil {
-		errs = append(errs, c.checkAlgo())
+	if opErr == nil && ownErr == nil && ncclErr == nil {
+		errs = append(errs, l.checkHow(a))
 	}
 	if l.verb == "predict" {
 		errs = append(errs, c.checkPredict(l.given))
@@ -110,9 +111,23 @@ func (l *benchLine) cluster(a *App) (err error) {
 	return err
 }
 
-func (l *benchLine) parseOp(args []string) (err error) {
+// checkHow looks at the algorithm, or at the plan that stands in for one.
+func (l *benchLine) checkHow(a *App) error {
+	if l.config.PlanFile != "" {
+		return l.usePlan(a)
+	}
+	return l.config.checkAlgo()
+}
+
+// parseOp reads the operation. A plan may do one that no algorithm of ours
+// does, and goes by its own dialect's name as well.
+func (l *benchLine) parseOp(args []string, planned bool) (err error) {
 	switch len(args) {
 	case 1:
+		if op, ok := msccl.Op(strings.TrimSuffix(args[0], "_perf")); planned && ok {
+			l.config.Op = op
+			return nil
+		}
 		l.config.Op, err = parseOp(args[0])
 		return err
 	case 0:

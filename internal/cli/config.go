@@ -52,6 +52,9 @@ type BenchConfig struct {
 	Procs   int    // processes to spread the nodes over; 0 is one a node
 	Nodesim string // path of the nodesim binary; empty looks for it
 
+	PlanFile string   // MSCCL file to run in place of an algorithm; empty for none
+	Plan     *PlanUse // what it holds
+
 	Algo     string // Auto or a name of collective's registry
 	Proto    string // Auto, "simple" or "ll"
 	Channels int    // 0 is the host's choice

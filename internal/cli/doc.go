@@ -16,6 +16,8 @@
 //	effective.go --print-effective
 //	sink.go      from a run's rows to tables, JSON and CSV
 //	progress.go  a bar on a terminal, lines elsewhere
+//	plan.go      plan list, show and export; plan_check.go and plan_import.go the others
+//	plan_use.go  the plan of --plan
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //
@@ -26,6 +28,7 @@
 // What is not here: running anything. Hosts says what a program must bring;
 // internal/coordinator and internal/nodesim do the work.
 //
-// Imports: report, emu with its catalog, suggest and sweep, collective, shaping.
+// Imports: report, emu with its catalog, suggest and sweep, collective and its
+// msccl, shaping.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli

@@ -42,9 +42,9 @@ func (c *BenchConfig) own() []setting {
 		{name: "timeline", arg: "FILE", usage: "write what happened: one JSON record a line", set: text(&c.Timeline)},
 		{name: "connect", arg: "ADDR", usage: "use the cluster of a coordinator that is up", set: address(&c.Connect)},
 		{name: "nodesim", arg: "PATH", usage: "the nodesim binary (default beside this one, then on PATH)", set: text(&c.Nodesim)},
+		{name: "plan", arg: "FILE", usage: "run this MSCCL plan in place of an algorithm", set: text(&c.PlanFile)},
 		{name: "print-effective", usage: "print what defaults, environment, file and flags add up to, and run nothing", set: toggle(&c.PrintEffective)},
 
-		{name: "plan", arg: "FILE", usage: "(not yet)", set: later},
 		{name: "dilation", arg: "N", usage: "(not yet)", set: later},
 		{name: "trace", arg: "FILE", usage: "(not yet)", set: later},
 		{name: "explain", usage: "(not yet)", set: later},

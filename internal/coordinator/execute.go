@@ -1,8 +1,10 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/railyard/railyard/emu"
@@ -289,9 +291,21 @@ func (s *session) finish(ctx context.Context, b emu.Batch) error {
 	return nil
 }
 
+// waited puts what a block waits for into words.
+func waited(what string) string {
+	if what == "data" {
+		return what
+	}
+	return "a " + what
+}
+
 func deadlock(stuck []*railyardv1.StuckBlock) error {
-	b := stuck[0]
-	f := wire.Failf(wire.Deadlock, "%s waits for a %s of %s, and %d more blocks wait", b.GetWho(), b.GetWaits(), b.GetWhom(), len(stuck)-1)
+	// Members tell in any order.
+	b := slices.MinFunc(stuck, func(a, b *railyardv1.StuckBlock) int {
+		return cmp.Or(cmp.Compare(a.GetRun(), b.GetRun()), cmp.Compare(a.GetRank(), b.GetRank()), cmp.Compare(a.GetBlock(), b.GetBlock()))
+	})
+	f := wire.Failf(wire.Deadlock, "%s block %d step %d waits for %s of %s, and %d more blocks wait",
+		b.GetWho(), b.GetBlock(), b.GetStep(), waited(b.GetWaits()), b.GetWhom(), len(stuck)-1)
 	f.Place = wire.Place{Run: int(b.GetRun()), Rank: int(b.GetRank()), Channel: int(b.GetChannel()), Step: int(b.GetStep()), Peer: int(b.GetPeer())}
 	return f
 }

@@ -23,6 +23,11 @@ func (v verbs) bench(ctx context.Context, c cli.BenchConfig, sink report.Sink) e
 }
 
 func (v verbs) run(ctx context.Context, c *cli.BenchConfig, t *table) error {
+	if c.Plan != nil {
+		if err := wire.CheckFile(c.Plan.Text); err != nil {
+			return wire.Failf(wire.Config, "--plan %s: %v", c.PlanFile, err)
+		}
+	}
 	if c.Connect != "" {
 		return elsewhere(ctx, c, t)
 	}

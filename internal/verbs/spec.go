@@ -30,5 +30,8 @@ func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
 	if s.Order, err = c.Placement.Order(f); err != nil {
 		return s, wire.Failf(wire.Config, "%s: %v", c.PlacedBy, err)
 	}
+	if c.Plan != nil {
+		s.UsePlan(c.Plan.Plan, c.Plan.Text, c.Plan.Layouts)
+	}
 	return s, nil
 }

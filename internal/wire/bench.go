@@ -53,7 +53,7 @@ func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
 		Iterations: uint32(s.Iterations), Warmup: uint32(s.Warmup), Check: s.Check,
 		Root: uint32(s.Root), Sync: s.Sync, Channels: uint32(s.Channels), Slices: uint32(s.Slices),
 		Payload: payloadModes[s.Payload], PayloadBudgetBytes: s.Budget, LaunchPs: int64(s.Launch),
-		Timeline: timeline, Seed: &s.Seed,
+		Timeline: timeline, Seed: &s.Seed, File: s.File,
 		AllRoots: s.AllRoots, Split: splits[s.Split.Op], SplitValue: u32("split value", s.Split.Value),
 		SplitRanks: u32("split ranks", s.Split.Ranks),
 	}
@@ -95,7 +95,15 @@ func DecodeSpec(m *railyardv1.BenchRequest) (sweep.Spec, error) {
 	if s.Algorithm == "" {
 		s.Algorithm = sweep.Auto
 	}
-	return s, decodeKinds(m, &s)
+	if err := decodeKinds(m, &s); err != nil || len(m.GetFile()) == 0 {
+		return s, err
+	}
+	f, plan, err := plans.read(m.GetFile(), s.Root)
+	if err != nil {
+		return s, fmt.Errorf("file: %w", err)
+	}
+	s.UsePlan(plan, m.GetFile(), f.Meant())
+	return s, nil
 }
 
 func decodeKinds(m *railyardv1.BenchRequest, s *sweep.Spec) (err error) {

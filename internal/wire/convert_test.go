@@ -18,7 +18,7 @@ import (
 // Every constant of the core has its own in the contract, of the same name, and
 // every one of the contract but "unspecified" means something.
 func TestEnumsAreComplete(t *testing.T) {
-	checkEnum(t, &ops, collective.Ops(), railyardv1.Op_name, "OP_",
+	checkEnum(t, &ops, append(collective.Ops(), collective.Custom), railyardv1.Op_name, "OP_",
 		map[string]string{"all_to_all": "alltoall", "all_to_all_v": "alltoallv", "send_recv": "sendrecv"})
 	checkEnum(t, &protocols, []collective.Protocol{collective.Simple, collective.LL, collective.LL128},
 		railyardv1.Protocol_name, "PROTOCOL_", nil)

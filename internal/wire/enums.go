@@ -17,6 +17,7 @@ var ops = enum[collective.Op, railyardv1.Op]{"op", []pair[collective.Op, railyar
 	{collective.Scatter, railyardv1.Op_OP_SCATTER},
 	{collective.AllToAllV, railyardv1.Op_OP_ALL_TO_ALL_V},
 	{collective.Barrier, railyardv1.Op_OP_BARRIER},
+	{collective.Custom, railyardv1.Op_OP_CUSTOM},
 }}
 
 var protocols = enum[collective.Protocol, railyardv1.Protocol]{"protocol", []pair[collective.Protocol, railyardv1.Protocol]{

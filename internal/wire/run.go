@@ -41,6 +41,7 @@ func EncodeRun(r *emu.Run) *railyardv1.Run {
 		Count: r.Count, Dtype: dtypes.encode(r.DType), Redop: redops.encode(r.RedOp),
 		InPlace: r.InPlace, Real: r.Real, Seed: r.Seed,
 		Iterations: u32("iterations", r.Iterations), LaunchPs: int64(r.Launch), Sync: r.Sync, OffsetPs: int64(r.Offset),
+		File: r.File,
 	}
 	for rank, gpu := range r.Comm {
 		m.Comm[rank] = u32("comm", gpu)
@@ -74,6 +75,13 @@ func DecodeRun(m *railyardv1.Run) (emu.Run, error) {
 	within(&bad, "iterations", m.GetIterations(), 1, math.MaxInt32)
 	within(&bad, "launch_ps", m.GetLaunchPs(), 0, math.MaxInt64)
 	within(&bad, "offset_ps", m.GetOffsetPs(), 0, math.MaxInt64)
+	if len(m.GetFile()) > 0 {
+		_, plan, err := plans.read(m.GetFile(), r.Options.Root)
+		if err != nil {
+			bad.note(fmt.Errorf("file: %w", err))
+		}
+		r.Plan, r.File = plan, m.GetFile()
+	}
 	return r, bad.in("run")
 }
 

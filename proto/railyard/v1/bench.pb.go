@@ -200,7 +200,10 @@ type BenchRequest struct {
 	// Whether every rank of a communicator is root in turn, whatever root says.
 	AllRoots bool `protobuf:"varint,33,opt,name=all_roots,json=allRoots,proto3" json:"all_roots,omitempty"`
 	// Ranks of a process, which is what a split splits. 0 means 1.
-	SplitRanks    uint32 `protobuf:"varint,34,opt,name=split_ranks,json=splitRanks,proto3" json:"split_ranks,omitempty"`
+	SplitRanks uint32 `protobuf:"varint,34,opt,name=split_ranks,json=splitRanks,proto3" json:"split_ranks,omitempty"`
+	// Text of the MSCCL file whose plan is run instead of an algorithm; empty
+	// for none.
+	File          []byte `protobuf:"bytes,22,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -415,6 +418,13 @@ func (x *BenchRequest) GetSplitRanks() uint32 {
 		return x.SplitRanks
 	}
 	return 0
+}
+
+func (x *BenchRequest) GetFile() []byte {
+	if x != nil {
+		return x.File
+	}
+	return nil
 }
 
 // BenchResponse is a part of the result, in the order of the table.
@@ -1235,7 +1245,7 @@ var File_railyard_v1_bench_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xe3\x06\n" +
+	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xf7\x06\n" +
 	"\fBenchRequest\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1b\n" +
 	"\tmin_bytes\x18\x02 \x01(\x03R\bminBytes\x12\x1b\n" +
@@ -1269,7 +1279,8 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"splitValue\x12\x1b\n" +
 	"\tall_roots\x18! \x01(\bR\ballRoots\x12\x1f\n" +
 	"\vsplit_ranks\x18\" \x01(\rR\n" +
-	"splitRanksB\a\n" +
+	"splitRanks\x12\x12\n" +
+	"\x04file\x18\x16 \x01(\fR\x04fileB\a\n" +
 	"\x05_seed\"\xda\x02\n" +
 	"\rBenchResponse\x125\n" +
 	"\astarted\x18\x01 \x01(\v2\x19.railyard.v1.BenchStartedH\x00R\astarted\x12)\n" +

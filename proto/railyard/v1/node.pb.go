@@ -1311,9 +1311,10 @@ type StuckBlock struct {
 	Waits string `protobuf:"bytes,6,opt,name=waits,proto3" json:"waits,omitempty"`
 	// Rank that it waits for; its own for a step.
 	Peer uint32 `protobuf:"varint,7,opt,name=peer,proto3" json:"peer,omitempty"`
-	// Who waits, and for whom, in words: "rank 3", or "rank 3's NVSwitch" where
+	// Who waits, in words: "rank 3", or "rank 3's NVSwitch" where
 	// the block is in a switch.
-	Who           string `protobuf:"bytes,8,opt,name=who,proto3" json:"who,omitempty"`
+	Who string `protobuf:"bytes,8,opt,name=who,proto3" json:"who,omitempty"`
+	// For whom it waits, in the same words.
 	Whom          string `protobuf:"bytes,9,opt,name=whom,proto3" json:"whom,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

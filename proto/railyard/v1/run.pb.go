@@ -49,6 +49,8 @@ const (
 	Op_OP_ALL_TO_ALL_V Op = 10
 	// Nobody leaves before all have come: an all-reduce of one element.
 	Op_OP_BARRIER Op = 11
+	// Whatever the author of a plan read from a file meant; nothing is promised.
+	Op_OP_CUSTOM Op = 12
 )
 
 // Enum value maps for Op.
@@ -66,6 +68,7 @@ var (
 		9:  "OP_SCATTER",
 		10: "OP_ALL_TO_ALL_V",
 		11: "OP_BARRIER",
+		12: "OP_CUSTOM",
 	}
 	Op_value = map[string]int32{
 		"OP_UNSPECIFIED":    0,
@@ -80,6 +83,7 @@ var (
 		"OP_SCATTER":        9,
 		"OP_ALL_TO_ALL_V":   10,
 		"OP_BARRIER":        11,
+		"OP_CUSTOM":         12,
 	}
 )
 
@@ -703,7 +707,7 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\x12\x1c\n" +
 	"\titeration\x18\x03 \x01(\rR\titeration\x12\x13\n" +
-	"\x05at_ps\x18\x04 \x01(\x03R\x04atPs*\xdf\x01\n" +
+	"\x05at_ps\x18\x04 \x01(\x03R\x04atPs*\xee\x01\n" +
 	"\x02Op\x12\x12\n" +
 	"\x0eOP_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rOP_ALL_REDUCE\x10\x01\x12\x11\n" +
@@ -719,7 +723,8 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"\x0fOP_ALL_TO_ALL_V\x10\n" +
 	"\x12\x0e\n" +
 	"\n" +
-	"OP_BARRIER\x10\v*^\n" +
+	"OP_BARRIER\x10\v\x12\r\n" +
+	"\tOP_CUSTOM\x10\f*^\n" +
 	"\bProtocol\x12\x18\n" +
 	"\x14PROTOCOL_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fPROTOCOL_SIMPLE\x10\x01\x12\x0f\n" +
