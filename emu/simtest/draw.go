@@ -69,7 +69,7 @@ func drawRun(rng *rand.Rand, comm []int) emu.Run {
 	all := collective.Algorithms()
 	a := all[rng.IntN(len(all))]
 	r.Algorithm, r.Op = a.Name, a.Ops[rng.IntN(len(a.Ops))]
-	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Protocol: collective.Protocol(rng.IntN(2))}
+	r.Options = collective.Options{Channels: 1 + rng.IntN(12), Protocol: collective.Protocol(rng.IntN(3))}
 	if r.Options.Protocol == collective.Simple && r.Algorithm == "ring" {
 		r.Options.Slices = []int{0, 1, 2, 4}[rng.IntN(4)]
 	}

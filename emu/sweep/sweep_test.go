@@ -174,7 +174,7 @@ func TestPayloadIsNeverAboveTheCount(t *testing.T) {
 		a := list[rng.IntN(len(list))]
 		op := a.Ops[rng.IntN(len(a.Ops))]
 		plan, err := collective.Build(a.Name, op, collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8)),
-			collective.Options{Channels: 1 + rng.IntN(16), Protocol: collective.Protocol(rng.IntN(2))})
+			collective.Options{Channels: 1 + rng.IntN(16), Protocol: collective.Protocol(rng.IntN(3))})
 		if err != nil {
 			t.Fatal(err)
 		}
