@@ -1,13 +1,10 @@
 package sweep
 
 import (
-	"fmt"
-
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/tuner"
-	"github.com/railyard/railyard/shaping"
 )
 
 // Case is one line of the table before it is run.
@@ -16,7 +13,11 @@ type Case struct {
 	Count  int64 // elements, as printed
 	DType  collective.DType
 	RedOp  collective.RedOp
-	Chosen tuner.Estimate // algorithm and protocol; Time is the model's, 0 when not asked
+	Chosen tuner.Estimate // algorithm and protocol; Time is the model's, 0 where it has none
+	// Candidates are all that were considered, Chosen among them, in the order in
+	// which NCCL compares them.
+	Candidates []tuner.Estimate
+	chunk      int64 // bytes that cap the plan's chunk; 0: none
 	// Channels in use; Payload as resolved.
 	Channels int
 	Payload  Payload
@@ -86,13 +87,13 @@ func (s *Spec) redOps() []collective.RedOp {
 func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DType, op collective.RedOp) (Case, error) {
 	count, bytes := Message(s.Op, size, d.Size(), len(comm))
 	c := Case{Size: bytes, Count: count, DType: d, RedOp: op}
-	if err := s.choose(f, len(comm), bytes, &c); err != nil {
+	if err := s.choose(f, comm, bytes, &c); err != nil {
 		return c, err
 	}
 	warmup, total := s.iterations(bytes)
 	c.Warmup = warmup
 	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: comm, Count: count, DType: d, RedOp: op,
-		Options: collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: s.Root},
+		Options: s.options(&c),
 		Seed:    s.Seed, Iterations: total, Launch: s.Launch, Sync: s.Sync}
 	plan, err := c.Run.Build(f.Shape(comm))
 	if err != nil {
@@ -100,34 +101,4 @@ func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DTyp
 	}
 	c.Payload = choosePayload(s.Payload, s.Budget, plan, &c.Run)
 	return c, nil
-}
-
-// choose settles algorithm, protocol and channels. What the user named is taken
-// or refused, never replaced.
-func (s *Spec) choose(f *fabric.Fabric, ranks int, bytes int64, c *Case) error {
-	comm := tuner.Communicator{Ranks: ranks, Nodes: f.Nodes(), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
-	// Channels go round the rails: a number that does not divide would leave
-	// some NICs with more of them than others, and the run waits for those.
-	if nics := comm.NICs; f.Nodes() > 1 && nics <= comm.Channels {
-		comm.Channels -= comm.Channels % nics
-	}
-	if s.Channels > 0 {
-		comm.Channels = s.Channels
-	}
-	allowed := func(e tuner.Estimate) bool {
-		return (s.Algorithm == Auto || e.Algorithm == s.Algorithm) && (s.AutoProtocol || e.Protocol == s.Protocol)
-	}
-	best, ok := tuner.Choose(tuner.Estimates(s.Op, comm, shaping.Bytes(bytes)), allowed)
-	if !ok {
-		if s.Algorithm == Auto {
-			return fmt.Errorf("no algorithm does %s with protocol %s", s.Op, s.Protocol)
-		}
-		best = tuner.Estimate{Algorithm: s.Algorithm, Protocol: s.Protocol} // the registry will say why not
-	}
-	c.Chosen = best
-	c.Channels = comm.Channels
-	if s.Channels == 0 {
-		c.Channels = comm.Worth(best.Algorithm, best.Protocol, bytes)
-	}
-	return nil
 }

@@ -5,6 +5,7 @@
 //	spec.go     Spec: the question, in types
 //	sizes.go    which sizes, and how many elements each is for an operation
 //	case.go     Case: one line of the table, with everything chosen for it
+//	choose.go   algorithm, protocol, channels and chunk of a case
 //	payload.go  how many real elements a run moves
 //	sweep.go    Sweep: the loop over cases
 //	use.go      Use: where the time of a batch went

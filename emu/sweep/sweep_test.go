@@ -101,8 +101,10 @@ func TestNewRefuses(t *testing.T) {
 		{"root below zero", func(s *Spec) { s.Root = -1 }, "-r -1: the communicator has ranks 0 to 31"},
 		{"algorithm", func(s *Spec) { s.Algorithm = "rign" }, `algorithm "rign": unknown; allowed are ring, tree`},
 		{"algorithm for another operation", func(s *Spec) { s.Op, s.Algorithm = collective.AllGather, "tree" }, `algorithm "tree" does not do all_gather`},
-		{"protocol", func(s *Spec) { s.AutoProtocol, s.Protocol = false, collective.LL128 }, "no algorithm does all_reduce with protocol ll128"},
-		{"operation", func(s *Spec) { s.Op = collective.AllToAll }, "does not do alltoall"},
+		{"nothing left", func(s *Spec) { s.Algorithm = "^ring,tree,nvls,nvlstree,collnet" }, "nothing that --algo and --proto allow does all_reduce here (tree ll: not among those asked for"},
+		{"no protocol left", func(s *Spec) { s.Algorithm, s.Tuning.Protocols = "tree", "^ll,ll128,simple" }, "--algo tree: protocol ll is not among those asked for"},
+		{"unknown protocol", func(s *Spec) { s.Tuning.Protocols = "ll256" }, `protocol "ll256": unknown; allowed are simple, ll, ll128`},
+		{"two lists", func(s *Spec) { s.Algorithm = "ring;tree" }, "two lists for the same operation"},
 	} {
 		q := question(collective.AllReduce)
 		tc.change(&q)
