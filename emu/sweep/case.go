@@ -87,13 +87,13 @@ func (s *Spec) redOps() []collective.RedOp {
 func (s *Spec) build(f *fabric.Fabric, comm []int, size int64, d collective.DType, op collective.RedOp) (Case, error) {
 	count, bytes := Message(s.Op, size, d.Size(), len(comm))
 	c := Case{Size: bytes, Count: count, DType: d, RedOp: op}
-	if err := s.choose(f, comm, bytes, &c); err != nil {
+	if err := s.choose(f, f.Shape(comm), bytes, &c); err != nil {
 		return c, err
 	}
 	warmup, total := s.iterations(bytes)
 	c.Warmup = warmup
 	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Comm: comm, Count: count, DType: d, RedOp: op,
-		Options: s.options(&c),
+		Options: s.options(&c, s.Root),
 		Seed:    s.Seed, Iterations: total, Launch: s.Launch, Sync: s.Sync}
 	plan, err := c.Run.Build(f.Shape(comm))
 	if err != nil {

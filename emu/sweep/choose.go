@@ -14,8 +14,7 @@ import (
 
 // choose settles algorithm, protocol and channels of a case. What the user named
 // is taken or refused, never replaced.
-func (s *Spec) choose(f *fabric.Fabric, comm []int, bytes int64, c *Case) error {
-	shape := f.Shape(comm)
+func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *Case) error {
 	algorithms, err := AlgorithmFilter(s.Algorithm)
 	if err != nil {
 		return err
@@ -131,8 +130,8 @@ func (s *Spec) channels(k *tuner.Communicator, bytes int64, e *tuner.Estimate) i
 }
 
 // options returns those of the case's plan.
-func (s *Spec) options(c *Case) collective.Options {
-	o := collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: s.Root, ChunkBytes: c.chunk}
+func (s *Spec) options(c *Case, root int) collective.Options {
+	o := collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: root, ChunkBytes: c.chunk}
 	switch o.Protocol {
 	case collective.LL:
 		o.BufferBytes = s.Tuning.LLBufferBytes

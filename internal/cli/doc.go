@@ -10,6 +10,9 @@
 //	config.go    BenchConfig: everything bench and predict were told
 //	nccl.go      the flags of nccl-tests, same letters, same meaning
 //	own.go       the flags that are ours
+//	choice.go    --algo, --proto and --nccl
+//	variables.go what NCCL's environment variables say
+//	debug.go     NCCL_DEBUG
 //	check.go     what flags must satisfy together
 //	bench.go     bench and predict
 //	effective.go --print-effective

@@ -12,7 +12,7 @@ var modes = map[string]sweep.Payload{
 }
 
 // protocols are those a plan can have, by their names on the command line.
-var protocols = map[string]collective.Protocol{"simple": collective.Simple, "ll": collective.LL}
+var protocols = map[string]collective.Protocol{"simple": collective.Simple, "ll": collective.LL, "ll128": collective.LL128}
 
 // spec returns the sweep that a command line asks for.
 func spec(c *cli.BenchConfig) sweep.Spec {
@@ -23,6 +23,13 @@ func spec(c *cli.BenchConfig) sweep.Spec {
 		Channels: c.Channels, Slices: c.Slices, Payload: modes[c.Payload], Budget: int64(c.PayloadBudget),
 		Launch: c.LaunchEvery, Seed: c.Seed,
 	}
-	s.Protocol = protocols[c.Proto] // the zero value when the tuner chooses
+	s.Tuning = c.Tuning
+	var one bool
+	if s.Protocol, one = protocols[c.Proto]; !one { // the tuner chooses, among all or some
+		s.AutoProtocol = true
+		if c.Proto != cli.Auto {
+			s.Tuning.Protocols = c.Proto
+		}
+	}
 	return s
 }
