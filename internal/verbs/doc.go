@@ -4,6 +4,7 @@
 //	verbs.go    Hosts: the table of verbs
 //	spec.go     from flags to a sweep
 //	table.go    from a sweep's rows to a report's
+//	explain.go  what was considered for each row
 //	bench.go    bench, on processes of its own or on a coordinator elsewhere
 //	memory.go   full payload that would not fit
 //	predict.go  predict, in this process
