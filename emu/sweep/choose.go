@@ -23,7 +23,7 @@ func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *
 	if err != nil {
 		return err
 	}
-	k := s.communicator(f, shape, algorithms.Named(s.Op))
+	k := s.Communicator(f, shape, algorithms.Named(s.Op)...)
 	use := collective.Use{Op: s.Op, DType: c.DType, RedOp: c.RedOp}
 	for _, e := range s.candidates(&k, bytes, algorithms.Named(s.Op)) {
 		use.Protocol = e.Protocol
@@ -95,8 +95,9 @@ func (s *Spec) candidates(k *tuner.Communicator, bytes int64, named []string) []
 	return all
 }
 
-// communicator returns what the tuner is told of the cluster.
-func (s *Spec) communicator(f *fabric.Fabric, shape collective.Shape, named []string) tuner.Communicator {
+// Communicator returns what the tuner is told of a communicator of the cluster.
+// Algorithms that were named count as switched on.
+func (s *Spec) Communicator(f *fabric.Fabric, shape collective.Shape, named ...string) tuner.Communicator {
 	first := f.System(0)
 	k := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: f.NICs(0), Channels: first.SM.Channels,
 		GPU: tuner.GenerationOf(first.Compute), CPU: makers[first.CPU], Version: s.Tuning.Release(),

@@ -109,3 +109,10 @@ func (c *Communicator) Heads() int {
 	}
 	return min(max(c.NICs, 1), c.perNode())
 }
+
+// Graph returns what the search finds for rings and trees: how many channels,
+// and how fast each may be inside a node and between nodes.
+func (c *Communicator) Graph() (channels int, intra, inter shaping.Rate) {
+	g := c.ring()
+	return g.channels, g.intra, g.inter
+}

@@ -164,6 +164,13 @@ func (a *App) runBench(ctx context.Context, l *benchLine, host func(context.Cont
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
+	log, err := c.Debug.open(a.Stderr)
+	if err != nil {
+		return &ExitError{ExitUsage, err}
+	}
+	if log != nil {
+		defer log.Close()
+	}
 	s, err := a.newScreen(c)
 	if err != nil {
 		return &ExitError{ExitUsage, err}

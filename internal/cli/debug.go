@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -20,6 +22,29 @@ type Debug struct {
 	// File takes the log instead of stderr (NCCL_DEBUG_FILE): %h is replaced by
 	// the host, %p by the process.
 	File string
+	// Out takes the log; nil when nothing is to be logged.
+	Out io.Writer
+}
+
+// open returns the file that takes the log, or nil where it goes to stderr.
+func (d *Debug) open(stderr io.Writer) (io.Closer, error) {
+	if d.Level == "" {
+		return nil, nil
+	}
+	d.Out = stderr
+	if d.File == "" {
+		return nil, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Create(d.path(host, os.Getpid()))
+	if err != nil {
+		return nil, fmt.Errorf("NCCL_DEBUG_FILE: %w", err)
+	}
+	d.Out = f
+	return f, nil
 }
 
 var debugLevels = []string{"none", "version", "warn", "info", "abort", "trace"}
@@ -64,9 +89,12 @@ func (d *Debug) setSubsystems(s string) error {
 	return nil
 }
 
+// Informs reports whether lines at info are wanted at all.
+func (d *Debug) Informs() bool { return d.Level == "info" || d.Level == "abort" || d.Level == "trace" }
+
 // Prints reports whether lines of a subsystem are wanted at info.
 func (d *Debug) Prints(subsystem string) bool {
-	if d.Level != "info" && d.Level != "abort" && d.Level != "trace" {
+	if !d.Informs() {
 		return false
 	}
 	if d.Subsystems == nil {
@@ -75,7 +103,7 @@ func (d *Debug) Prints(subsystem string) bool {
 	return slices.Contains(d.Subsystems, subsystem)
 }
 
-// Path returns where the log goes; empty: to stderr.
-func (d *Debug) Path(host string, pid int) string {
+// path returns the name of the file.
+func (d *Debug) path(host string, pid int) string {
 	return strings.NewReplacer("%h", host, "%p", fmt.Sprint(pid)).Replace(d.File)
 }

@@ -15,7 +15,7 @@ func TestVariables(t *testing.T) {
 	s.env = map[string]string{
 		"NCCL_MIN_NCHANNELS": "2", "NCCL_MIN_CTAS": "3", "NCCL_MAX_NCHANNELS": "8", "NCCL_BUFFSIZE": "8M", "NCCL_LL_BUFFSIZE": "128K",
 		"NCCL_LL128_BUFFSIZE": "256K", "NCCL_NTHREADS": "256", "NCCL_NVLS_ENABLE": "0", "NCCL_NVLS_CHUNKSIZE": "524288",
-		"NCCL_COLLNET_ENABLE": "1", "NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "^NET", "NCCL_DEBUG_FILE": "log.%h.%p",
+		"NCCL_COLLNET_ENABLE": "1", "NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "^NET", "NCCL_DEBUG_FILE": s.dir + "/log.%h.%p",
 		"NCCL_CROSS_NIC": "1",
 	}
 	want := tuner.Settings{MinChannels: 3, MaxChannels: 8, BufferBytes: 8 << 20, LLBufferBytes: 128 << 10, LL128BufferBytes: 256 << 10,
@@ -26,7 +26,7 @@ func TestVariables(t *testing.T) {
 	if n := len(s.env) - 1; len(f.got.Env) != n || slices.Contains(f.got.Env, "NCCL_CROSS_NIC=1") {
 		t.Errorf("%d of %d had a say: %v", len(f.got.Env), n, f.got.Env)
 	}
-	if d := f.got.Debug; !d.Prints("GRAPH") || d.Prints("NET") || d.Path("node0", 7) != "log.node0.7" {
+	if d := f.got.Debug; !d.Prints("GRAPH") || d.Prints("NET") || d.path("node0", 7) != s.dir+"/log.node0.7" || d.Out == nil || d.Out == s.Stderr {
 		t.Errorf("%+v", d)
 	}
 	if s.run("bench all_reduce --channels 5"); f.got.Tuning.MinChannels != 0 || slices.Contains(f.got.Env, "NCCL_MAX_NCHANNELS=8") {

@@ -134,6 +134,9 @@ func (t *table) begin(s coordinator.Started) error {
 		start.Devices = append(start.Devices, report.Device{Rank: d.Rank, PID: int(d.PID), Index: d.GPU,
 			Host: fmt.Sprintf("node%d", d.Node), BusID: busID(d.GPU), Name: d.Model})
 	}
+	if err := t.debug(&s); err != nil {
+		return err
+	}
 	if err := t.sink.Begin(start); err != nil {
 		return err
 	}
@@ -160,6 +163,7 @@ func (t *table) row(r coordinator.Row) error {
 		Algorithm: r.Chosen.Algorithm, Protocol: r.Chosen.Protocol.String(), Channels: r.Channels,
 		Payload: r.Case.Payload.String(), costJSON: cost(r.Cost), Where: r.Explain})
 	t.explain.add(&row, &r)
+	t.debugChoice(&row, &r)
 	if err := t.sink.Row(row); err != nil {
 		return err
 	}
