@@ -127,6 +127,9 @@ func (s *Spec) channels(k *tuner.Communicator, bytes int64, e *tuner.Estimate) i
 	if s.Channels > 0 {
 		return s.Channels
 	}
+	if e.Algorithm == tuner.Direct {
+		bytes = k.Message(s.Op, bytes)
+	}
 	return s.Tuning.Bound(k.Worth(e.Algorithm, e.Protocol, bytes, s.Tuning.Threads))
 }
 

@@ -23,8 +23,8 @@ const (
 
 // Worth returns how many channels NCCL uses for a message. It takes one away as
 // long as the bytes do not give every thread of every channel its share. Bytes
-// is the size of the larger buffer of a rank; threads that of a channel for LL
-// and Simple, 0 for the default. An algorithm that is not NCCL's is treated as
+// is the size of the larger buffer of a rank, for Direct that of a Message;
+// threads that of a channel for LL and Simple, 0 for the default. An algorithm that is not NCCL's is treated as
 // a tree.
 func (c *Communicator) Worth(algorithm string, p collective.Protocol, bytes int64, threads int) int {
 	if threads == 0 {
@@ -88,7 +88,7 @@ const leastPart = 64 << 10
 // worthDirect returns the channels of messages between all pairs. Between nodes
 // each NIC needs one at least: a message leaves by the rail it is for.
 func (c *Communicator) worthDirect(bytes int64) int {
-	n := bytes / int64(max(c.Ranks, 1)) / leastPart
+	n := bytes / leastPart
 	if c.Nodes > 1 {
 		n = max(n, int64(c.NICs))
 	}

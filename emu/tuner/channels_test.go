@@ -30,8 +30,8 @@ func TestChannelsFollowSize(t *testing.T) {
 		{one, NVLS, collective.Simple, 8, 0, 16},
 		{with(one, func(c *Communicator) { c.GPU = Blackwell }), NVLS, collective.Simple, 8, 0, 24},
 		{with(four, func(c *Communicator) { c.GPU = Blackwell }), NVLSTree, collective.Simple, 8, 0, 32},
-		{one, Direct, collective.Simple, 8 * 3 * 64 << 10, 0, 3}, // 64 KiB a channel and peer
-		{four, Direct, collective.LL, 8, 0, 8},                   // a channel a rail
+		{one, Direct, collective.Simple, 3 * 64 << 10, 0, 3}, // 64 KiB a channel
+		{four, Direct, collective.LL, 8, 0, 8},               // a channel a rail
 	} {
 		if got := tc.c.Worth(tc.algorithm, tc.protocol, tc.bytes, tc.threads); got != tc.want {
 			t.Errorf("%s %s %d B: %d channels, want %d", tc.algorithm, tc.protocol, tc.bytes, got, tc.want)

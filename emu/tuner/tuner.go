@@ -46,7 +46,19 @@ func Estimates(op collective.Op, c Communicator, bytes shaping.Bytes) []Estimate
 	case collective.Broadcast, collective.Reduce:
 		return c.all(op, bytes, Ring)
 	default:
-		return Unmodelled(Direct, int64(bytes)/int64(max(c.Ranks, 1)))
+		return Unmodelled(Direct, c.Message(op, int64(bytes)))
+	}
+}
+
+// Message returns the bytes that go from one rank to another when everybody
+// sends to everybody whom the operation joins, and a rank's larger buffer has
+// the given size.
+func (c *Communicator) Message(op collective.Op, bytes int64) int64 {
+	switch op {
+	case collective.SendRecv, collective.Broadcast, collective.Reduce:
+		return bytes
+	default:
+		return bytes / int64(max(c.Ranks, 1))
 	}
 }
 

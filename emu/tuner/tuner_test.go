@@ -214,6 +214,10 @@ func TestPointToPoint(t *testing.T) {
 			t.Errorf("%d B: %+v", bytes, e)
 		}
 	}
+	all := Estimates(collective.SendRecv, dgx(4), 16<<10+1) // one peer gets all of it
+	if e := all[Choose(all)]; e.Protocol != collective.Simple {
+		t.Errorf("sendrecv: %+v", e)
+	}
 }
 
 // testdata/choices.txt: what is chosen size by size, and every estimate, in µs.
