@@ -97,6 +97,10 @@ func TestIllegalIsSaidOrRefused(t *testing.T) {
 	if got := s.illegal(off, use, shape, true); got != "" {
 		t.Errorf("named, but %q", got)
 	}
+	s.Tuning.NoNVLS = true // switched off is off, also for who names it
+	if got := s.illegal(tuner.Estimate{Algorithm: tuner.NVLS, Why: "off"}, use, shape, true); got == "" {
+		t.Error("NVLS is off, but may be used")
+	}
 	use.Op = collective.AllGather
 	if got := s.illegal(tuner.Estimate{Algorithm: "tree"}, use, shape, true); !strings.Contains(got, "does not do all_gather") {
 		t.Errorf("%q", got)
