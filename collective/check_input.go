@@ -39,10 +39,10 @@ func (s Shape) check() error {
 func (o Options) fifoSteps(chunk, slices int) (chunkSteps, sliceSteps int, err error) {
 	switch o.Protocol {
 	case Simple:
-	case LL:
+	case LL, LL128:
 		chunk, slices = 1, 1
 	default:
-		return 0, 0, fmt.Errorf("protocol %s: not yet; allowed are %s, %s", o.Protocol, Simple, LL)
+		return 0, 0, fmt.Errorf("protocol %d: unknown; allowed are %s, %s, %s", o.Protocol, Simple, LL, LL128)
 	}
 	if o.Slices != 0 {
 		slices = o.Slices

@@ -203,7 +203,7 @@ func TestBuildRefuses(t *testing.T) {
 		{"twice", Shape{Nodes: []Group{{Ranks: []int{0}}, {Ranks: []int{0}}}}, Options{Channels: 1}, "there twice"},
 		{"foreign head", Shape{Nodes: []Group{{Ranks: []int{0}, Heads: []int{1}}, {Ranks: []int{1}}}}, Options{Channels: 1}, "head 1 of rail 0"},
 		{"slices", Uniform(1, 2), Options{Channels: 1, Slices: -1}, "slices -1"},
-		{"protocol", Uniform(1, 2), Options{Channels: 1, Protocol: LL128}, "not yet"},
+		{"protocol", Uniform(1, 2), Options{Channels: 1, Protocol: 7}, "protocol 7: unknown; allowed are simple, ll, ll128"},
 	} {
 		for _, a := range Algorithms() {
 			if _, err := a.Build(AllReduce, c.s, c.o); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -46,9 +46,9 @@ func system(t *testing.T, s catalog.System) {
 	t.Helper()
 	for what, n := range map[string]int64{"gpus": int64(s.GPUs), "nics": int64(s.NICs), "channels": int64(s.SM.Channels),
 		"nvlink": int64(s.NVLink.Wire), "sm": int64(s.SM.Rate), "pcie": int64(s.PCIe.Wire),
-		"step simple": int64(s.NVLink.Steps.Simple), "step ll": int64(s.NVLink.Steps.LL), "credit": int64(s.NVLink.Credit),
+		"step simple": int64(s.NVLink.Steps.Simple), "step ll": int64(s.NVLink.Steps.LL), "step ll128": int64(s.NVLink.Steps.LL128), "compute": int64(s.Compute), "credit": int64(s.NVLink.Credit),
 		"kernel": int64(s.SM.Kernel), "post": int64(s.Proxy.Post),
-		"receive simple": int64(s.Proxy.Receive.Simple), "receive ll": int64(s.Proxy.Receive.LL)} {
+		"receive simple": int64(s.Proxy.Receive.Simple), "receive ll": int64(s.Proxy.Receive.LL), "receive ll128": int64(s.Proxy.Receive.LL128)} {
 		if n <= 0 {
 			t.Errorf("system %s: %s is %d", s.Name, what, n)
 		}
@@ -153,6 +153,9 @@ func TestBytesOnTheWire(t *testing.T) {
 		{collective.LL, 0, 0, 0},
 		{collective.LL, 8, 16, 16},
 		{collective.LL, 32 * shaping.KiB, 64 * shaping.KiB, 64 * shaping.KiB},
+		{collective.LL128, 0, 0, 0},
+		{collective.LL128, 120, 129, 128}, // 120 / 0.937 = 128.07
+		{collective.LL128, 600 * shaping.KiB, 655_710, 640 * shaping.KiB},
 	} {
 		wire, engine := catalog.WireBytes(tc.p, tc.data), catalog.EngineBytes(tc.p, tc.data)
 		if wire != tc.wire || engine != tc.engine {
@@ -165,8 +168,8 @@ func TestBytesOnTheWire(t *testing.T) {
 }
 
 func TestPerProtocol(t *testing.T) {
-	l := catalog.PerProtocol{Simple: 2, LL: 1}
-	if l.Of(collective.Simple) != 2 || l.Of(collective.LL) != 1 {
-		t.Errorf("%d and %d", l.Of(collective.Simple), l.Of(collective.LL))
+	l := catalog.PerProtocol{Simple: 2, LL: 1, LL128: 3}
+	if l.Of(collective.Simple) != 2 || l.Of(collective.LL) != 1 || l.Of(collective.LL128) != 3 {
+		t.Errorf("%d, %d and %d", l.Of(collective.Simple), l.Of(collective.LL), l.Of(collective.LL128))
 	}
 }

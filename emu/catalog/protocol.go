@@ -10,11 +10,16 @@ import (
 // Simple: a ring on 8 × H100 reaches 367–371 of the 396 GB/s a copy engine
 // moves, and 46–48 of 49 GB/s a NIC; 950 lies between what the two tables ask
 // for, pipeline losses left out [cal]. LL: 4 B of flag for 4 B of data [nccl].
+// LL128: 120 B of data in lines of 128 B, rounded down [nccl].
 func Efficiency(p collective.Protocol) int64 {
-	if p == collective.LL {
+	switch p {
+	case collective.LL:
 		return 500
+	case collective.LL128:
+		return 937
+	default:
+		return 950
 	}
-	return 950
 }
 
 // WireBytes returns the bytes on a link for n bytes of data, rounded up.
@@ -24,18 +29,27 @@ func WireBytes(p collective.Protocol, n shaping.Bytes) shaping.Bytes {
 }
 
 // EngineBytes returns the bytes an SM moves for n bytes of data: LL makes it
-// write, and poll for, a flag with every word.
+// write, and poll for, a flag with every word, LL128 one of 8 B with every 120 B,
+// rounded up [nccl].
 func EngineBytes(p collective.Protocol, n shaping.Bytes) shaping.Bytes {
-	if p == collective.LL {
+	switch p {
+	case collective.LL:
 		return 2 * n
+	case collective.LL128:
+		return (n*128 + 119) / 120
+	default:
+		return n
 	}
-	return n
 }
 
 // Of picks the latency of a protocol.
 func (l PerProtocol) Of(p collective.Protocol) shaping.Duration {
-	if p == collective.LL {
+	switch p {
+	case collective.LL:
 		return l.LL
+	case collective.LL128:
+		return l.LL128
+	default:
+		return l.Simple
 	}
-	return l.Simple
 }

@@ -9,6 +9,10 @@ type System struct {
 	GPUs  int
 	NICs  int    // NIC i stands on rail i, at the PCIe switch of GPU i × GPUs / NICs
 	Model string // what nvidia-smi calls the GPU
+	// Compute is the GPU's compute capability × 10: 70 Volta, 80 Ampere, 90
+	// Hopper, 100 Blackwell. CPU is whose the host's is.
+	Compute int
+	CPU     CPU
 
 	NVLink NVLink
 	SM     SM
@@ -52,11 +56,21 @@ type Slot struct {
 // Proxy is the host thread that drives the NIC for one GPU.
 type Proxy struct {
 	Post    shaping.Duration // one work request; posts of a GPU follow one another
-	Receive PerProtocol      // from the NIC's last write to the receiver's reaction: flush and fence for Simple, polling for LL
+	Receive PerProtocol      // from the NIC's last write to the receiver's reaction: flush and fence for Simple, polling for LL and LL128
 }
 
+// CPU is a maker of host processors, as far as NCCL tells them apart.
+type CPU uint8
+
+// The makers of host processors.
+const (
+	Intel CPU = iota
+	AMD
+	Arm
+)
+
 // PerProtocol is a latency for each protocol of NCCL.
-type PerProtocol struct{ Simple, LL shaping.Duration }
+type PerProtocol struct{ Simple, LL, LL128 shaping.Duration }
 
 const (
 	ns = shaping.Nanosecond
@@ -64,16 +78,18 @@ const (
 )
 
 var systems = []System{{
-	Name:  "dgx-h100",
-	About: "8 × H100 SXM, NVLink 4 through 4 NVSwitches, 8 × ConnectX-7 NDR",
-	GPUs:  8, // [hw]
-	NICs:  8, // [hw]
-	Model: "NVIDIA H100 80GB HBM3",
+	Name:    "dgx-h100",
+	About:   "8 × H100 SXM, NVLink 4 through 4 NVSwitches, 8 × ConnectX-7 NDR",
+	GPUs:    8, // [hw]
+	NICs:    8, // [hw]
+	Model:   "NVIDIA H100 80GB HBM3",
+	Compute: 90,    // sm_90 [hw]
+	CPU:     Intel, // 2 × Xeon 8480C [hw]
 	NVLink: NVLink{
-		Wire:   450 * shaping.GBps,                           // 18 links × 25 GB/s [hw]
-		Usable: 881,                                          // 396.4 of 450: H200 pair copy, nvbandwidth [hw]
-		Steps:  PerProtocol{Simple: 3400 * ns, LL: 600 * ns}, // ring per-hop latency [nccl]
-		Credit: 600 * ns,                                     // one flag over NVLink, as LL's hop [nccl]
+		Wire:   450 * shaping.GBps,                                             // 18 links × 25 GB/s [hw]
+		Usable: 881,                                                            // 396.4 of 450: H200 pair copy, nvbandwidth [hw]
+		Steps:  PerProtocol{Simple: 3400 * ns, LL: 600 * ns, LL128: 1900 * ns}, // ring per-hop latency [nccl]
+		Credit: 600 * ns,                                                       // one flag over NVLink, as LL's hop [nccl]
 		NVLS: NVLS{
 			Rate:   450 * shaping.GBps, // keeps up with what every GPU puts in; no figure published [assumed]
 			Usable: 820,                // gives the 480 GB/s of bus bandwidth that 8 × H200 have at 8 GiB; NCCL reckons with 850 [cal]
@@ -90,8 +106,8 @@ var systems = []System{{
 		Usable: 880,               // 55.4 of 63: H2D copy, H200 [hw]
 	},
 	Proxy: Proxy{
-		Post:    1 * us,                                    // NCCL_NET_OVERHEAD on Intel [nccl]
-		Receive: PerProtocol{Simple: 5 * us, LL: 300 * ns}, // flush and fence; poll [cal]
+		Post:    1 * us,                                                     // NCCL_NET_OVERHEAD on Intel [nccl]
+		Receive: PerProtocol{Simple: 5 * us, LL: 300 * ns, LL128: 300 * ns}, // flush and fence; poll [cal], of LL128 as of LL [assumed]
 	},
 	Link:   "ndr",
 	Fabric: "rail-optimized",

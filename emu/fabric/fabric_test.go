@@ -188,7 +188,7 @@ func TestRoutesKeepTheRules(t *testing.T) {
 		f := build(t, c)
 		for range 50 {
 			from, to := rng.IntN(f.GPUs()), rng.IntN(f.GPUs())
-			p := collective.Protocol(rng.IntN(2))
+			p := collective.Protocol(rng.IntN(3))
 			r := f.Route(from, to, rng.IntN(16), p)
 			a, b := f.NodeOf(from), f.NodeOf(to)
 			if r.Remote != (a != b) || f.NodeOf(r.SendProxy) != a || r.RecvProxy != to {

@@ -20,7 +20,7 @@ import (
 // To rewrite the goldens, run the test with -rewrite and read the difference.
 //
 //	run algo=ring [op=all_reduce] nodes=2 gpus=1 [nics=1] [groups=2] [oversubscription=2]
-//	    [channels=1] [slices=1] [proto=ll] bytes=4K [iterations=2] [launch=20us] [sync] [in-place]
+//	    [channels=1] [slices=1] [proto=ll|ll128] bytes=4K [iterations=2] [launch=20us] [sync] [in-place]
 //	    [ranks=(0,1)] [ports] [at=up]
 //
 // nodes are those of each group. ranks picks whose steps are printed; ports
@@ -69,6 +69,9 @@ func scanRun(t *testing.T, d *datadriven.TestData, r *rig) emu.Run {
 	}
 	if proto == "ll" {
 		run.Options.Protocol = collective.LL
+	}
+	if proto == "ll128" {
+		run.Options.Protocol = collective.LL128
 	}
 	size, err := shaping.ParseBytes(bytes)
 	if err != nil {

@@ -121,7 +121,7 @@ func drawUse(rng *rand.Rand, r *emu.Run, s collective.Shape) {
 	a := fit[rng.IntN(len(fit))]
 	for {
 		u := collective.Use{Op: a.Ops[rng.IntN(len(a.Ops))], DType: types[rng.IntN(4)], RedOp: ops[rng.IntN(4)],
-			Protocol: collective.Protocol(rng.IntN(2))}
+			Protocol: collective.Protocol(rng.IntN(3))}
 		if a.Check(u, s) == nil {
 			r.Algorithm, r.Op, r.DType, r.RedOp, r.Options.Protocol = a.Name, u.Op, u.DType, u.RedOp, u.Protocol
 			return

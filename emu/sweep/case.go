@@ -7,7 +7,6 @@ import (
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/tuner"
-	"github.com/railyard/railyard/shaping"
 )
 
 // Case is one line of the table before it is run. Its figures are those of rank
@@ -18,7 +17,11 @@ type Case struct {
 	DType  collective.DType
 	RedOp  collective.RedOp
 	Root   int            // as printed: -1 for operations without one
-	Chosen tuner.Estimate // algorithm and protocol; Time is the model's, 0 when not asked
+	Chosen tuner.Estimate // algorithm and protocol; Time is the model's, 0 where it has none
+	// Candidates are all that were considered, Chosen among them, in the order in
+	// which NCCL compares them.
+	Candidates []tuner.Estimate
+	chunk      int64 // bytes that cap the plan's chunk; 0: none
 	// Channels in use; Payload as resolved.
 	Channels int
 	Payload  Payload
@@ -146,7 +149,7 @@ func (s *Spec) build(f *fabric.Fabric, groups []group, like Case, size int64) (C
 // single fills in a line as if its communicator were the only one.
 func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *collective.Plan, error) {
 	c.Count, c.Size = Message(s.Op, size, c.DType.Size(), len(g.comm))
-	if err := s.choose(f, g.comm, c.Size, &c); err != nil {
+	if err := s.choose(f, g.shape, c.Size, &c); err != nil {
 		return c, nil, err
 	}
 	// By the size asked for, so that all communicators warm up together.
@@ -156,43 +159,9 @@ func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *co
 		total = 0 // NCCL returns before it launches anything
 	}
 	c.Run = emu.Run{Op: s.Op, Algorithm: c.Chosen.Algorithm, Plan: s.Plan, File: s.File, Comm: g.comm, Count: c.Count, DType: c.DType, RedOp: c.RedOp,
-		Options:    collective.Options{Protocol: c.Chosen.Protocol, Channels: c.Channels, Slices: s.Slices, Root: max(c.Root, 0)},
+		Options:    s.options(&c, max(c.Root, 0)),
 		Seed:       s.Seed + uint64(g.colour), // what leaks from one communicator into another shows
 		Iterations: total, Launch: s.Launch, Sync: s.Sync}
 	plan, err := c.Run.Build(g.shape)
 	return c, plan, err
-}
-
-// choose settles algorithm, protocol and channels. What the user named is taken
-// or refused, never replaced.
-func (s *Spec) choose(f *fabric.Fabric, ranks []int, bytes int64, c *Case) error {
-	shape := f.Shape(ranks)
-	if s.Plan != nil {
-		return s.planned(len(ranks), c)
-	}
-	comm := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: f.NICs(0), Channels: f.System(0).SM.Channels}
-	// Channels go round the rails: a number that does not divide would leave
-	// some NICs with more of them than others, and the run waits for those.
-	if nics := comm.NICs; comm.Nodes > 1 && nics <= comm.Channels {
-		comm.Channels -= comm.Channels % nics
-	}
-	if s.Channels > 0 {
-		comm.Channels = s.Channels
-	}
-	allowed := func(e tuner.Estimate) bool {
-		return (s.Algorithm == Auto || e.Algorithm == s.Algorithm) && (s.AutoProtocol || e.Protocol == s.Protocol)
-	}
-	best, ok := tuner.Choose(tuner.Estimates(s.Op, comm, shaping.Bytes(bytes)), allowed)
-	if !ok {
-		if s.Algorithm == Auto {
-			return fmt.Errorf("no algorithm does %s with protocol %s", s.Op, s.Protocol)
-		}
-		best = tuner.Estimate{Algorithm: s.Algorithm, Protocol: s.Protocol} // the registry will say why not
-	}
-	c.Chosen = best
-	c.Channels = comm.Channels
-	if s.Channels == 0 {
-		c.Channels = comm.Worth(best.Algorithm, best.Protocol, bytes)
-	}
-	return nil
 }

@@ -8,6 +8,7 @@
 //	world.go    the ranks, their communicators and roots
 //	sizes.go    which sizes, and how many elements each is for an operation
 //	case.go     Case: one line of the table, with everything chosen for it
+//	choose.go   algorithm, protocol, channels and chunk of a case
 //	payload.go  how many real elements a run moves
 //	plan.go     a plan from a file in place of an algorithm
 //	sweep.go    Sweep: the loop over cases

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/tuner"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -27,10 +28,14 @@ type Spec struct {
 	Order []int
 	Split Split
 
-	Algorithm string // a registry name, or "auto"
-	// Protocol is the wire style; AutoProtocol leaves it to the tuner.
+	// Algorithm is a registry name, "auto", or whatever else NCCL_ALGO may say
+	// (tuner.Filter).
+	Algorithm string
+	// Protocol is the wire style; AutoProtocol leaves it to the tuner, among
+	// those that Tuning allows.
 	Protocol     collective.Protocol
 	AutoProtocol bool
+	Tuning       tuner.Settings
 	Channels     int // 0: as many as the size is worth
 	Slices       int // 0: the algorithm's own
 	// Plan, when set, is carried out whatever the algorithm: see UsePlan.

@@ -107,8 +107,11 @@ func TestNewRefuses(t *testing.T) {
 		{"two ranks a GPU", func(s *Spec) { s.Order = []int{5, 1, 5} }, "rank 2: GPU 5 has rank 0 already"},
 		{"algorithm", func(s *Spec) { s.Algorithm = "rign" }, `algorithm "rign": unknown; allowed are ring, tree`},
 		{"algorithm for another operation", func(s *Spec) { s.Op, s.Algorithm = collective.AllGather, "tree" }, `algorithm "tree" does not do all_gather`},
-		{"protocol", func(s *Spec) { s.AutoProtocol, s.Protocol = false, collective.LL128 }, "no algorithm does all_reduce with protocol ll128"},
 		{"operation", func(s *Spec) { s.Op, s.Algorithm = collective.AllToAll, "tree" }, "does not do alltoall"},
+		{"nothing left", func(s *Spec) { s.Algorithm = "^ring,tree,nvls,nvlstree,collnet" }, "nothing that --algo and --proto allow does all_reduce here (tree ll: not among those asked for"},
+		{"no protocol left", func(s *Spec) { s.Algorithm, s.Tuning.Protocols = "tree", "^ll,ll128,simple" }, "--algo tree: protocol ll is not among those asked for"},
+		{"unknown protocol", func(s *Spec) { s.Tuning.Protocols = "ll256" }, `protocol "ll256": unknown; allowed are simple, ll, ll128`},
+		{"two lists", func(s *Spec) { s.Algorithm = "ring;tree" }, "two lists for the same operation"},
 	} {
 		q := question(collective.AllReduce)
 		tc.change(&q)
@@ -196,7 +199,7 @@ func TestPayloadIsNeverAboveTheCount(t *testing.T) {
 		list := collective.Algorithms()
 		a := list[rng.IntN(len(list))]
 		op := a.Ops[rng.IntN(len(a.Ops))]
-		s, o := collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8)), collective.Options{Channels: 1 + rng.IntN(16), Protocol: collective.Protocol(rng.IntN(2))}
+		s, o := collective.Uniform(1+rng.IntN(4), 1+rng.IntN(8)), collective.Options{Channels: 1 + rng.IntN(16), Protocol: collective.Protocol(rng.IntN(3))}
 		s.NVLS, s.SHARP = true, true
 		if a.Check(collective.Use{Op: op, Protocol: o.Protocol}, s) != nil {
 			continue

@@ -149,15 +149,16 @@ func (l *benchLine) environment(a *App) (err error) {
 			l.config.Env = append(l.config.Env, s.env+"="+src.value)
 		}
 	}
+	vars := l.variables(a)
 	v := a.Getenv(bound)
 	if v == "" {
-		return nil
+		return vars
 	}
 	l.config.Env = append(l.config.Env, bound+"="+v)
 	if l.config.MinBusBandwidth, err = gigabytes(v); err != nil {
-		return fmt.Errorf("%s: %w", bound, err)
+		return errors.Join(vars, fmt.Errorf("%s: %w", bound, err))
 	}
-	return nil
+	return vars
 }
 
 func (a *App) runBench(ctx context.Context, l *benchLine, host func(context.Context, BenchConfig, report.Sink) error) error {
@@ -178,6 +179,13 @@ func (a *App) runBench(ctx context.Context, l *benchLine, host func(context.Cont
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
+	}
+	log, err := c.Debug.open(a.Stderr)
+	if err != nil {
+		return &ExitError{ExitUsage, err}
+	}
+	if log != nil {
+		defer log.Close()
 	}
 	s, err := a.newScreen(c)
 	if err != nil {

@@ -71,26 +71,6 @@ func multiple(flag string, size int64, d collective.DType) error {
 		flag, size, d.Size(), d, size-over, size-over+d.Size())
 }
 
-func (c *BenchConfig) checkAlgo() error {
-	if c.Algo == Auto || c.Algo == "" {
-		return nil
-	}
-	a, err := collective.Lookup(c.Algo)
-	if err != nil {
-		return fmt.Errorf("--algo: %w", err)
-	}
-	if slices.Contains(a.Ops, c.Op) {
-		return nil
-	}
-	var others []string
-	for _, o := range collective.Algorithms() {
-		if slices.Contains(o.Ops, c.Op) {
-			others = append(others, o.Name)
-		}
-	}
-	return fmt.Errorf("--algo %s does not do %s; allowed are %s", c.Algo, c.Op, strings.Join(append(others, Auto), ", "))
-}
-
 // checkRanks needs the cluster: one that is up says for itself what it is.
 func (c *BenchConfig) checkRanks() error {
 	if c.Connect != "" {

@@ -6,6 +6,7 @@ import (
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/emu/tuner"
 	"github.com/railyard/railyard/internal/report"
 	"github.com/railyard/railyard/shaping"
 )
@@ -55,11 +56,15 @@ type BenchConfig struct {
 	PlanFile string   // MSCCL file to run in place of an algorithm; empty for none
 	Plan     *PlanUse // what it holds
 
-	Algo     string // Auto or a name of collective's registry
-	Proto    string // Auto, "simple" or "ll"
+	Algo     string // Auto, a name of collective's registry, or a list as NCCL_ALGO has it
+	Proto    string // Auto, a protocol, or a list as NCCL_PROTO has it
 	Channels int    // 0 is the host's choice
 	Slices   int    // slices a chunk: 0 is the algorithm's own, else 1, 2 or 4
 	NCCL     string // version whose tuner Auto follows, for example "2.30"
+	// Tuning is what the environment says to NCCL, and the version.
+	Tuning  tuner.Settings
+	Debug   Debug
+	Explain bool // say what was considered
 
 	Clock         string        // "virtual"
 	Payload       string        // Auto, "full", "scaled" or "none"

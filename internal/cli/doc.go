@@ -11,6 +11,9 @@
 //	nccl.go      the flags of nccl-tests, same letters, same meaning
 //	ranks.go     the flags that say where ranks are, and in which communicator
 //	own.go       the flags that are ours
+//	choice.go    --algo, --proto and --nccl
+//	variables.go what NCCL's environment variables say
+//	debug.go     NCCL_DEBUG
 //	check.go     what flags must satisfy together
 //	bench.go     bench and predict
 //	effective.go --print-effective

@@ -8,20 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/suggest"
 	"github.com/railyard/railyard/shaping"
 )
 
 // Words that are known but belong to later versions.
-var (
-	laterAlgos  = []string{"collnet", "pat"}
-	laterProtos = []string{"ll128"}
-	laterClocks = []string{"paced"}
-)
+var laterClocks = []string{"paced"}
 
 var (
-	protos   = []string{Auto, "simple", "ll"}
 	clocks   = []string{"virtual"}
 	payloads = []string{Auto, "full", "scaled", "none"}
 )
@@ -29,11 +23,11 @@ var (
 // own returns the flags that nccl-tests does not have.
 func (c *BenchConfig) own() []setting {
 	return []setting{
-		{name: "algo", arg: "NAME", def: Auto, env: "NCCL_ALGO", values: algos(), usage: "algorithm: " + strings.Join(algos(), ", ") + " (also NCCL_ALGO)", set: single(choice(&c.Algo, algos(), laterAlgos))},
-		{name: "proto", arg: "NAME", def: Auto, env: "NCCL_PROTO", values: protos, usage: "protocol: auto, simple or ll (also NCCL_PROTO)", set: single(choice(&c.Proto, protos, laterProtos))},
+		{name: "algo", arg: "NAMES", def: Auto, env: "NCCL_ALGO", values: algos(), usage: "algorithm: " + strings.Join(algos(), ", ") + `; a list, "^" and all but these, or "allreduce:tree;broadcast:ring" (also NCCL_ALGO)`, set: c.setAlgo},
+		{name: "proto", arg: "NAMES", def: Auto, env: "NCCL_PROTO", values: protos(), usage: "protocol: " + strings.Join(protos(), ", ") + "; lists as for --algo (also NCCL_PROTO)", set: c.setProto},
 		{name: "channels", arg: "N", usage: "lanes of the algorithm (default the system's)", set: whole(&c.Channels, 1, 64)}, // MAXCHANNELS of NCCL 2.25 and later
 		{name: "slices", arg: "N", usage: "slices a chunk: 1, 2 or 4 (default the algorithm's own)", set: c.setSlices},
-		{name: "nccl", arg: "VERSION", def: newestNCCL, usage: "NCCL version whose tuner auto follows: 2.30", set: c.setNCCL},
+		{name: "nccl", arg: "VERSION", def: newestNCCL, usage: "NCCL version whose tuner auto follows: 2.18 to 2.30", set: c.setNCCL},
 		{name: "clock", arg: "CLOCK", def: "virtual", values: clocks, usage: "who advances time: virtual", set: choice(&c.Clock, clocks, laterClocks)},
 		{name: "payload", arg: "HOW", def: Auto, values: payloads, usage: "real elements: full, scaled, none, or auto: full while it fits", set: choice(&c.Payload, payloads, nil)},
 		{name: "payload-budget", arg: "SIZE", def: "1G", usage: "memory that the cluster's buffers may take with --payload auto", set: c.setBudget},
@@ -43,21 +37,12 @@ func (c *BenchConfig) own() []setting {
 		{name: "connect", arg: "ADDR", usage: "use the cluster of a coordinator that is up", set: address(&c.Connect)},
 		{name: "nodesim", arg: "PATH", usage: "the nodesim binary (default beside this one, then on PATH)", set: text(&c.Nodesim)},
 		{name: "plan", arg: "FILE", usage: "run this MSCCL plan in place of an algorithm", set: text(&c.PlanFile)},
+		{name: "explain", usage: "after the table, say what was considered for each size, with NCCL's estimates, and what was chosen", set: toggle(&c.Explain)},
 		{name: "print-effective", usage: "print what defaults, environment, file and flags add up to, and run nothing", set: toggle(&c.PrintEffective)},
 
 		{name: "dilation", arg: "N", usage: "(not yet)", set: later},
 		{name: "trace", arg: "FILE", usage: "(not yet)", set: later},
-		{name: "explain", usage: "(not yet)", set: later},
 	}
-}
-
-// algos returns the names --algo takes.
-func algos() []string {
-	all := []string{Auto}
-	for _, a := range collective.Algorithms() {
-		all = append(all, a.Name)
-	}
-	return all
 }
 
 func launchNames() []string {
@@ -68,42 +53,11 @@ func launchNames() []string {
 	return all
 }
 
-// single refuses the lists and exclusions that NCCL_ALGO and NCCL_PROTO may
-// hold ("Ring,Tree", "^NVLS", "allreduce:tree").
-func single(read func(string) error) func(string) error {
-	return func(s string) error {
-		if strings.ContainsAny(s, ",^:;") {
-			return fmt.Errorf("%q: lists and exclusions: not yet; give one name", suggest.Clip(s))
-		}
-		return read(s)
-	}
-}
-
 func (c *BenchConfig) setSlices(s string) error {
 	if !slices.Contains([]string{"1", "2", "4"}, s) {
 		return fmt.Errorf("%q must be 1, 2 or 4", suggest.Clip(s))
 	}
 	c.Slices = int(s[0] - '0')
-	return nil
-}
-
-// NCCL versions whose published constants the tuner knows: 2.minor.
-const (
-	oldestMinor = 18
-	newestMinor = 30
-	newestNCCL  = "2.30"
-)
-
-func (c *BenchConfig) setNCCL(s string) error {
-	minor, ok := strings.CutPrefix(s, "2.")
-	v, err := strconv.Atoi(minor)
-	if !ok || err != nil || v < oldestMinor || v > newestMinor || strconv.Itoa(v) != minor {
-		return fmt.Errorf("%q must be a version from 2.%d to 2.%d", suggest.Clip(s), oldestMinor, newestMinor)
-	}
-	if s != newestNCCL {
-		return notYet(s)
-	}
-	c.NCCL = s
 	return nil
 }
 

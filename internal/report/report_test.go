@@ -96,7 +96,7 @@ func odd() run {
 	r.header.Op = collective.AllGather
 	r.header.Devices = r.header.Devices[:1]
 	r.header.Config.StepFactor, r.header.Config.Blocking, r.header.MinBusBandwidth = 1, 1, 400
-	r.footer = Footer{Err: "node2 was lost", Timing: "two\nlines"}
+	r.footer = Footer{Err: "node2 was lost", Timing: "two\nlines", Explain: []string{"", "what was considered", "        size"}}
 	r.rows = nil
 	for _, c := range []Cell{
 		{TimePs: 8_000_000, Checked: true},

@@ -88,6 +88,9 @@ func (t *Table) End(f Footer) error {
 	comment(&b, "error", f.Err)
 	comment(&b, "Where the time went ", f.Where)
 	comment(&b, "Timing ", f.Timing)
+	for _, line := range f.Explain {
+		b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
 	return t.write(b.String())
 }
 

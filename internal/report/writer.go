@@ -65,9 +65,11 @@ type Footer struct {
 	// Where says where the time went, Timing whether it can be trusted: one
 	// line each, empty for none.
 	Where, Timing string
-	Err           string // why the run failed; empty when it did not
-	Railyard      any    // value of the JSON key "railyard"
-	End           time.Time
+	// Explain says what was considered for each row: lines for the table alone.
+	Explain  []string
+	Err      string // why the run failed; empty when it did not
+	Railyard any    // value of the JSON key "railyard"
+	End      time.Time
 }
 
 // Multi returns a writer that gives everything to each of ws, and goes on when

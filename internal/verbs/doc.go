@@ -4,6 +4,9 @@
 //	verbs.go    Hosts: the table of verbs
 //	spec.go     from flags to a sweep
 //	table.go    from a sweep's rows to a report's
+//	explain.go  what was considered for each row
+//	debug.go    NCCL's log, when NCCL_DEBUG asks for it
+//	debug_plan.go  rings, trees and connections in it, from the plans and routes
 //	bench.go    bench, on processes of its own or on a coordinator elsewhere
 //	memory.go   full payload that would not fit
 //	predict.go  predict, in this process

@@ -14,7 +14,7 @@ var modes = map[string]sweep.Payload{
 }
 
 // protocols are those a plan can have, by their names on the command line.
-var protocols = map[string]collective.Protocol{"simple": collective.Simple, "ll": collective.LL}
+var protocols = map[string]collective.Protocol{"simple": collective.Simple, "ll": collective.LL, "ll128": collective.LL128}
 
 // spec returns the sweep that a command line asks for on a cluster.
 func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
@@ -25,7 +25,14 @@ func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
 		Channels: c.Channels, Slices: c.Slices, Payload: modes[c.Payload], Budget: int64(c.PayloadBudget),
 		Launch: c.LaunchEvery, Seed: c.Seed,
 	}
-	s.Protocol = protocols[c.Proto] // the zero value when the tuner chooses
+	s.Tuning = c.Tuning
+	var one bool
+	if s.Protocol, one = protocols[c.Proto]; !one { // the tuner chooses, among all or some
+		s.AutoProtocol = true
+		if c.Proto != cli.Auto {
+			s.Tuning.Protocols = c.Proto
+		}
+	}
 	var err error
 	if s.Order, err = c.Placement.Order(f); err != nil {
 		return s, wire.Failf(wire.Config, "%s: %v", c.PlacedBy, err)

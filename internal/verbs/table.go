@@ -16,9 +16,16 @@ import (
 	"github.com/railyard/railyard/internal/wire"
 )
 
+// patches are the releases of each version that the tuner's constants were read
+// from; of the others nobody knows better than the first.
+var patches = map[int]int{18: 3, 19: 3, 21: 5, 23: 4, 26: 6, 27: 7, 30: 7}
+
 // ncclVersion is the release whose constants the tuner follows, as
-// ncclGetVersion says it.
-const ncclVersion = 23007
+// ncclGetVersion says it: 23007 is 2.30.7.
+func ncclVersion(minor int) int {
+	const major = 2
+	return major*10000 + minor*100 + max(patches[minor], 1)
+}
 
 // table gives the rows of a bench to a report, and keeps what the footer says.
 type table struct {
@@ -32,6 +39,7 @@ type table struct {
 	begun   bool
 	started coordinator.Started
 	rows    []rowJSON
+	explain *explanation // nil without --explain
 	cost    coordinator.Cost
 	where   string
 	largest int64
@@ -41,14 +49,15 @@ type table struct {
 
 // railyard is the value of the JSON key of that name.
 type railyard struct {
-	Version string    `json:"version"`
-	Verb    string    `json:"verb"`
-	Spec    string    `json:"spec"` // effective cluster, as YAML
-	Seed    uint64    `json:"seed"`
-	Split   string    `json:"split,omitempty"` // as NCCL_TESTS_SPLIT takes it
-	Clock   string    `json:"clock"`
-	Procs   int       `json:"procs"`
-	Rows    []rowJSON `json:"rows"`
+	Version string       `json:"version"`
+	Verb    string       `json:"verb"`
+	Spec    string       `json:"spec"` // effective cluster, as YAML
+	Seed    uint64       `json:"seed"`
+	Split   string       `json:"split,omitempty"` // as NCCL_TESTS_SPLIT takes it
+	Clock   string       `json:"clock"`
+	Procs   int          `json:"procs"`
+	Rows    []rowJSON    `json:"rows"`
+	Explain *explanation `json:"explain,omitempty"` // --explain
 	costJSON
 	Trust trustJSON `json:"trust"`
 }
@@ -86,6 +95,9 @@ func cost(c coordinator.Cost) costJSON {
 // newTable opens the timeline's file, if one is wanted.
 func newTable(ctx context.Context, c *cli.BenchConfig, sink report.Sink) (*table, error) {
 	t := &table{config: c, sink: sink}
+	if c.Explain {
+		t.explain = &explanation{NCCL: c.NCCL}
+	}
 	if c.Timeline == "" {
 		return t, nil
 	}
@@ -118,13 +130,16 @@ func (t *table) coordinatorSink() coordinator.Sink {
 
 func (t *table) begin(s coordinator.Started) error {
 	t.started, t.begun = s, true
-	start := report.Start{NCCLVersion: ncclVersion}
+	start := report.Start{NCCLVersion: ncclVersion(t.config.Tuning.Release())}
 	for _, d := range s.Devices {
 		if d.Group == s.Devices[0].Group {
 			start.Ranks++
 		}
 		start.Devices = append(start.Devices, report.Device{Rank: d.Rank, Group: d.Group, PID: int(d.PID), Index: d.GPU,
 			Host: fmt.Sprintf("node%d", d.Node), BusID: busID(d.GPU), Name: d.Model})
+	}
+	if err := t.debug(&s); err != nil {
+		return err
 	}
 	if err := t.sink.Begin(start); err != nil {
 		return err
@@ -151,6 +166,8 @@ func (t *table) row(r coordinator.Row) error {
 	t.rows = append(t.rows, rowJSON{Size: row.Size, Type: row.Type, RedOp: row.RedOp,
 		Algorithm: r.Chosen.Algorithm, Protocol: r.Chosen.Protocol.String(), Channels: r.Channels,
 		Payload: r.Case.Payload.String(), costJSON: cost(r.Cost), Where: r.Explain})
+	t.explain.add(&row, &r)
+	t.debugChoice(&row, &r)
 	if err := t.sink.Row(row); err != nil {
 		return err
 	}
@@ -176,7 +193,8 @@ func (t *table) end(verb, version string, err error) error {
 	if !t.begun {
 		return err
 	}
-	f := report.Footer{Railyard: t.railyard(verb, version), End: time.Now()}
+	t.explain.cross()
+	f := report.Footer{Railyard: t.railyard(verb, version), Explain: t.explain.lines(), End: time.Now()}
 	if err != nil {
 		f.Err = err.Error()
 	} else {
@@ -208,6 +226,6 @@ func (t *table) timing() string {
 
 func (t *table) railyard(verb, version string) railyard {
 	return railyard{Version: version, Verb: verb, Spec: string(t.started.Cluster.YAML()), Seed: t.config.Seed,
-		Split: t.config.Split.String(), Clock: t.config.Clock, Procs: t.started.Procs, Rows: t.rows, costJSON: cost(t.cost),
+		Split: t.config.Split.String(), Clock: t.config.Clock, Procs: t.started.Procs, Rows: t.rows, Explain: t.explain, costJSON: cost(t.cost),
 		Trust: trustJSON{Trustworthy: true, Why: "emulated time is computed, not measured"}}
 }

@@ -53,7 +53,7 @@ func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
 		Iterations: uint32(s.Iterations), Warmup: uint32(s.Warmup), Check: s.Check,
 		Root: uint32(s.Root), Sync: s.Sync, Channels: uint32(s.Channels), Slices: uint32(s.Slices),
 		Payload: payloadModes[s.Payload], PayloadBudgetBytes: s.Budget, LaunchPs: int64(s.Launch),
-		Timeline: timeline, Seed: &s.Seed, File: s.File,
+		Timeline: timeline, Seed: &s.Seed, File: s.File, Tuning: encodeTuning(&s.Tuning),
 		AllRoots: s.AllRoots, Split: splits[s.Split.Op], SplitValue: u32("split value", s.Split.Value),
 		SplitRanks: u32("split ranks", s.Split.Ranks),
 	}
@@ -94,6 +94,10 @@ func DecodeSpec(m *railyardv1.BenchRequest) (sweep.Spec, error) {
 	}
 	if s.Algorithm == "" {
 		s.Algorithm = sweep.Auto
+	}
+	var err error
+	if s.Tuning, err = decodeTuning(m.GetTuning()); err != nil {
+		return s, err
 	}
 	if err := decodeKinds(m, &s); err != nil || len(m.GetFile()) == 0 {
 		return s, err
@@ -157,6 +161,7 @@ func EncodeRow(r *sweep.Row) *railyardv1.BenchRow {
 		OutOfPlace: encodeCell(&r.OutOfPlace), InPlace: encodeCell(&r.InPlace),
 		Algorithm: r.Chosen.Algorithm, Protocol: EncodeProtocol(r.Chosen.Protocol), Channels: uint32(r.Channels),
 		Payload: payloadModes[r.Case.Payload], Iterations: uint32(r.Run.Iterations),
+		Candidates: encodeCandidates(r.Candidates),
 	}
 	if r.Root >= 0 {
 		root := u32("root", r.Root)
@@ -174,6 +179,9 @@ func DecodeRow(m *railyardv1.BenchRow) (r sweep.Row, err error) {
 	}
 	r.OutOfPlace, r.InPlace = decodeCell(m.GetOutOfPlace()), decodeCell(m.GetInPlace())
 	r.Chosen.Algorithm = m.GetAlgorithm()
+	if r.Candidates, err = decodeCandidates(m.GetCandidates()); err != nil {
+		return r, err
+	}
 	if r.DType, err = DecodeDType(m.GetDtype()); err != nil {
 		return r, err
 	}

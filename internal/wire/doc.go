@@ -12,6 +12,7 @@
 //	failure.go   Failure: a typed cause and where it struck
 //	status.go    … as a gRPC status
 //	bench.go     sweep.Spec and sweep.Row
+//	tuning.go    what both carry of the tuner
 //	version.go   the number of the contract
 //
 //	Data plane, which sees every byte of payload:

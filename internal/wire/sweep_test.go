@@ -7,6 +7,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/emu/tuner"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
 
@@ -22,6 +23,8 @@ func TestSpecRoundTrip(t *testing.T) {
 	}
 	tuned := want
 	tuned.Algorithm, tuned.AutoProtocol, tuned.Protocol = sweep.Auto, true, 0
+	tuned.Tuning = tuner.Settings{Protocols: "^ll", MinChannels: 2, MaxChannels: 9, BufferBytes: 1 << 20, LLBufferBytes: 1 << 16,
+		LL128BufferBytes: 1 << 17, Threads: 256, NoNVLS: true, NVLSChunk: 1 << 15, CollNet: true, Version: 27}
 	for _, want := range []sweep.Spec{want, tuned} {
 		m := over(t, EncodeSpec(&want, true), &railyardv1.BenchRequest{})
 		if !m.GetTimeline() {
@@ -46,6 +49,8 @@ func TestSpecFromAnyone(t *testing.T) {
 		{nil, "op OP_UNSPECIFIED: unknown; allowed are"},
 		{&railyardv1.BenchRequest{Op: op, MinBytes: -1}, "min_bytes -1"},
 		{&railyardv1.BenchRequest{Op: op, Protocol: 77}, "protocol 77: unknown; allowed are"},
+		{&railyardv1.BenchRequest{Op: op, Tuning: &railyardv1.Tuning{Version: 17}}, "tuning.version 17: must be from 18 to 30, or 0"},
+		{&railyardv1.BenchRequest{Op: op, Tuning: &railyardv1.Tuning{BufferBytes: -1}}, "tuning.buffer_bytes -1: must be from 0"},
 		{&railyardv1.BenchRequest{Op: op, Payload: 77}, "payload 77: unknown"},
 		{&railyardv1.BenchRequest{Op: op, Split: 77}, "split 77: unknown"},
 		{&railyardv1.BenchRequest{Op: op, Split: railyardv1.SplitOp_SPLIT_OP_MOD}, "split by 0: MOD and DIV need a value of at least 1"},
@@ -61,6 +66,7 @@ func TestRowRoundTrip(t *testing.T) {
 	var want sweep.Row
 	want.Size, want.Count, want.DType, want.RedOp, want.Root = 1<<30, 1<<28, collective.Int64, collective.Min, -1
 	want.Chosen.Algorithm, want.Chosen.Protocol, want.Channels = "tree", collective.LL, 4
+	want.Candidates = []tuner.Estimate{{Algorithm: "tree", Protocol: collective.LL, Time: 7}, {Algorithm: "nvls", Protocol: collective.Simple, Why: "no switch"}}
 	want.Case.Payload, want.Run.Iterations = sweep.PayloadNone, 2
 	want.OutOfPlace = sweep.Cell{Time: 123_456_789, Wrong: 7, Checked: true}
 	want.InPlace = sweep.Cell{Time: 5}

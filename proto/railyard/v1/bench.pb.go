@@ -203,7 +203,9 @@ type BenchRequest struct {
 	SplitRanks uint32 `protobuf:"varint,34,opt,name=split_ranks,json=splitRanks,proto3" json:"split_ranks,omitempty"`
 	// Text of the MSCCL file whose plan is run instead of an algorithm; empty
 	// for none.
-	File          []byte `protobuf:"bytes,22,opt,name=file,proto3" json:"file,omitempty"`
+	File []byte `protobuf:"bytes,22,opt,name=file,proto3" json:"file,omitempty"`
+	// What the environment says to NCCL.
+	Tuning        *Tuning `protobuf:"bytes,40,opt,name=tuning,proto3" json:"tuning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -427,6 +429,223 @@ func (x *BenchRequest) GetFile() []byte {
 	return nil
 }
 
+func (x *BenchRequest) GetTuning() *Tuning {
+	if x != nil {
+		return x.Tuning
+	}
+	return nil
+}
+
+// Tuning is what a user may tell NCCL besides algorithm and protocol, by the
+// meaning of its environment variables. Zeros are NCCL's defaults.
+type Tuning struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Protocols that may be used, as NCCL_PROTO lists them. Empty: all.
+	Protocols string `protobuf:"bytes,1,opt,name=protocols,proto3" json:"protocols,omitempty"`
+	// Bounds of the number of channels.
+	MinChannels uint32 `protobuf:"varint,2,opt,name=min_channels,json=minChannels,proto3" json:"min_channels,omitempty"`
+	// See min_channels.
+	MaxChannels uint32 `protobuf:"varint,3,opt,name=max_channels,json=maxChannels,proto3" json:"max_channels,omitempty"`
+	// Size of a connection's buffer, by protocol.
+	BufferBytes int64 `protobuf:"varint,4,opt,name=buffer_bytes,json=bufferBytes,proto3" json:"buffer_bytes,omitempty"`
+	// See buffer_bytes.
+	LlBufferBytes int64 `protobuf:"varint,5,opt,name=ll_buffer_bytes,json=llBufferBytes,proto3" json:"ll_buffer_bytes,omitempty"`
+	// See buffer_bytes.
+	Ll128BufferBytes int64 `protobuf:"varint,6,opt,name=ll128_buffer_bytes,json=ll128BufferBytes,proto3" json:"ll128_buffer_bytes,omitempty"`
+	// Threads of a channel.
+	Threads uint32 `protobuf:"varint,7,opt,name=threads,proto3" json:"threads,omitempty"`
+	// NVLS is off.
+	NoNvls bool `protobuf:"varint,8,opt,name=no_nvls,json=noNvls,proto3" json:"no_nvls,omitempty"`
+	// The chunk that NVLS begins with.
+	NvlsChunkBytes int64 `protobuf:"varint,9,opt,name=nvls_chunk_bytes,json=nvlsChunkBytes,proto3" json:"nvls_chunk_bytes,omitempty"`
+	// CollNet is on.
+	Collnet bool `protobuf:"varint,10,opt,name=collnet,proto3" json:"collnet,omitempty"`
+	// The version whose tuner is followed is 2.version.
+	Version       uint32 `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tuning) Reset() {
+	*x = Tuning{}
+	mi := &file_railyard_v1_bench_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tuning) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tuning) ProtoMessage() {}
+
+func (x *Tuning) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_bench_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tuning.ProtoReflect.Descriptor instead.
+func (*Tuning) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Tuning) GetProtocols() string {
+	if x != nil {
+		return x.Protocols
+	}
+	return ""
+}
+
+func (x *Tuning) GetMinChannels() uint32 {
+	if x != nil {
+		return x.MinChannels
+	}
+	return 0
+}
+
+func (x *Tuning) GetMaxChannels() uint32 {
+	if x != nil {
+		return x.MaxChannels
+	}
+	return 0
+}
+
+func (x *Tuning) GetBufferBytes() int64 {
+	if x != nil {
+		return x.BufferBytes
+	}
+	return 0
+}
+
+func (x *Tuning) GetLlBufferBytes() int64 {
+	if x != nil {
+		return x.LlBufferBytes
+	}
+	return 0
+}
+
+func (x *Tuning) GetLl128BufferBytes() int64 {
+	if x != nil {
+		return x.Ll128BufferBytes
+	}
+	return 0
+}
+
+func (x *Tuning) GetThreads() uint32 {
+	if x != nil {
+		return x.Threads
+	}
+	return 0
+}
+
+func (x *Tuning) GetNoNvls() bool {
+	if x != nil {
+		return x.NoNvls
+	}
+	return false
+}
+
+func (x *Tuning) GetNvlsChunkBytes() int64 {
+	if x != nil {
+		return x.NvlsChunkBytes
+	}
+	return 0
+}
+
+func (x *Tuning) GetCollnet() bool {
+	if x != nil {
+		return x.Collnet
+	}
+	return false
+}
+
+func (x *Tuning) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+// Candidate is a way to do an operation that was considered.
+type Candidate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The algorithm.
+	Algorithm string `protobuf:"bytes,1,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
+	// The protocol.
+	Protocol Protocol `protobuf:"varint,2,opt,name=protocol,proto3,enum=railyard.v1.Protocol" json:"protocol,omitempty"`
+	// What NCCL's model says it takes. 0: the model does not know it.
+	EstimatePs int64 `protobuf:"varint,3,opt,name=estimate_ps,json=estimatePs,proto3" json:"estimate_ps,omitempty"`
+	// Why it may not be used. Empty: it may.
+	Why           string `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Candidate) Reset() {
+	*x = Candidate{}
+	mi := &file_railyard_v1_bench_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Candidate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Candidate) ProtoMessage() {}
+
+func (x *Candidate) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_bench_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Candidate.ProtoReflect.Descriptor instead.
+func (*Candidate) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Candidate) GetAlgorithm() string {
+	if x != nil {
+		return x.Algorithm
+	}
+	return ""
+}
+
+func (x *Candidate) GetProtocol() Protocol {
+	if x != nil {
+		return x.Protocol
+	}
+	return Protocol_PROTOCOL_UNSPECIFIED
+}
+
+func (x *Candidate) GetEstimatePs() int64 {
+	if x != nil {
+		return x.EstimatePs
+	}
+	return 0
+}
+
+func (x *Candidate) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
 // BenchResponse is a part of the result, in the order of the table.
 type BenchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -447,7 +666,7 @@ type BenchResponse struct {
 
 func (x *BenchResponse) Reset() {
 	*x = BenchResponse{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[1]
+	mi := &file_railyard_v1_bench_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +678,7 @@ func (x *BenchResponse) String() string {
 func (*BenchResponse) ProtoMessage() {}
 
 func (x *BenchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[1]
+	mi := &file_railyard_v1_bench_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +691,7 @@ func (x *BenchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchResponse.ProtoReflect.Descriptor instead.
 func (*BenchResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{1}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *BenchResponse) GetResponse() isBenchResponse_Response {
@@ -601,7 +820,7 @@ type BenchStarted struct {
 
 func (x *BenchStarted) Reset() {
 	*x = BenchStarted{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[2]
+	mi := &file_railyard_v1_bench_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +832,7 @@ func (x *BenchStarted) String() string {
 func (*BenchStarted) ProtoMessage() {}
 
 func (x *BenchStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[2]
+	mi := &file_railyard_v1_bench_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +845,7 @@ func (x *BenchStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchStarted.ProtoReflect.Descriptor instead.
 func (*BenchStarted) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{2}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *BenchStarted) GetVersion() string {
@@ -689,7 +908,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[3]
+	mi := &file_railyard_v1_bench_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +920,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[3]
+	mi := &file_railyard_v1_bench_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +933,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{3}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Device) GetRank() uint32 {
@@ -804,14 +1023,16 @@ type BenchRow struct {
 	// What the row cost the emulator, both cells together.
 	Cost *EmulationCost `protobuf:"bytes,13,opt,name=cost,proto3" json:"cost,omitempty"`
 	// Where the time went, for people: one line.
-	Explain       string `protobuf:"bytes,14,opt,name=explain,proto3" json:"explain,omitempty"`
+	Explain string `protobuf:"bytes,14,opt,name=explain,proto3" json:"explain,omitempty"`
+	// What was considered, in the order in which NCCL compares it.
+	Candidates    []*Candidate `protobuf:"bytes,40,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BenchRow) Reset() {
 	*x = BenchRow{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[4]
+	mi := &file_railyard_v1_bench_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +1044,7 @@ func (x *BenchRow) String() string {
 func (*BenchRow) ProtoMessage() {}
 
 func (x *BenchRow) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[4]
+	mi := &file_railyard_v1_bench_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +1057,7 @@ func (x *BenchRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchRow.ProtoReflect.Descriptor instead.
 func (*BenchRow) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{4}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *BenchRow) GetSizeBytes() int64 {
@@ -937,6 +1158,13 @@ func (x *BenchRow) GetExplain() string {
 	return ""
 }
 
+func (x *BenchRow) GetCandidates() []*Candidate {
+	if x != nil {
+		return x.Candidates
+	}
+	return nil
+}
+
 // BenchCell is one measurement.
 type BenchCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -951,7 +1179,7 @@ type BenchCell struct {
 
 func (x *BenchCell) Reset() {
 	*x = BenchCell{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[5]
+	mi := &file_railyard_v1_bench_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -963,7 +1191,7 @@ func (x *BenchCell) String() string {
 func (*BenchCell) ProtoMessage() {}
 
 func (x *BenchCell) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[5]
+	mi := &file_railyard_v1_bench_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -976,7 +1204,7 @@ func (x *BenchCell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchCell.ProtoReflect.Descriptor instead.
 func (*BenchCell) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{5}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BenchCell) GetTimePs() int64 {
@@ -1013,7 +1241,7 @@ type EmulationCost struct {
 
 func (x *EmulationCost) Reset() {
 	*x = EmulationCost{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[6]
+	mi := &file_railyard_v1_bench_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1025,7 +1253,7 @@ func (x *EmulationCost) String() string {
 func (*EmulationCost) ProtoMessage() {}
 
 func (x *EmulationCost) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[6]
+	mi := &file_railyard_v1_bench_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1038,7 +1266,7 @@ func (x *EmulationCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmulationCost.ProtoReflect.Descriptor instead.
 func (*EmulationCost) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{6}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *EmulationCost) GetRounds() uint64 {
@@ -1091,7 +1319,7 @@ type BenchProgress struct {
 
 func (x *BenchProgress) Reset() {
 	*x = BenchProgress{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[7]
+	mi := &file_railyard_v1_bench_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1331,7 @@ func (x *BenchProgress) String() string {
 func (*BenchProgress) ProtoMessage() {}
 
 func (x *BenchProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[7]
+	mi := &file_railyard_v1_bench_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1344,7 @@ func (x *BenchProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchProgress.ProtoReflect.Descriptor instead.
 func (*BenchProgress) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{7}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BenchProgress) GetRowsDone() uint32 {
@@ -1151,7 +1379,7 @@ type TimelineChunk struct {
 
 func (x *TimelineChunk) Reset() {
 	*x = TimelineChunk{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	mi := &file_railyard_v1_bench_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1163,7 +1391,7 @@ func (x *TimelineChunk) String() string {
 func (*TimelineChunk) ProtoMessage() {}
 
 func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	mi := &file_railyard_v1_bench_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1176,7 +1404,7 @@ func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimelineChunk.ProtoReflect.Descriptor instead.
 func (*TimelineChunk) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{8}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TimelineChunk) GetLines() []byte {
@@ -1199,7 +1427,7 @@ type BenchSummary struct {
 
 func (x *BenchSummary) Reset() {
 	*x = BenchSummary{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[9]
+	mi := &file_railyard_v1_bench_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1439,7 @@ func (x *BenchSummary) String() string {
 func (*BenchSummary) ProtoMessage() {}
 
 func (x *BenchSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[9]
+	mi := &file_railyard_v1_bench_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1452,7 @@ func (x *BenchSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchSummary.ProtoReflect.Descriptor instead.
 func (*BenchSummary) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{9}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BenchSummary) GetCost() *EmulationCost {
@@ -1245,7 +1473,7 @@ var File_railyard_v1_bench_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xf7\x06\n" +
+	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xa4\a\n" +
 	"\fBenchRequest\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1b\n" +
 	"\tmin_bytes\x18\x02 \x01(\x03R\bminBytes\x12\x1b\n" +
@@ -1280,8 +1508,28 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\tall_roots\x18! \x01(\bR\ballRoots\x12\x1f\n" +
 	"\vsplit_ranks\x18\" \x01(\rR\n" +
 	"splitRanks\x12\x12\n" +
-	"\x04file\x18\x16 \x01(\fR\x04fileB\a\n" +
-	"\x05_seed\"\xda\x02\n" +
+	"\x04file\x18\x16 \x01(\fR\x04file\x12+\n" +
+	"\x06tuning\x18( \x01(\v2\x13.railyard.v1.TuningR\x06tuningB\a\n" +
+	"\x05_seed\"\xf6\x02\n" +
+	"\x06Tuning\x12\x1c\n" +
+	"\tprotocols\x18\x01 \x01(\tR\tprotocols\x12!\n" +
+	"\fmin_channels\x18\x02 \x01(\rR\vminChannels\x12!\n" +
+	"\fmax_channels\x18\x03 \x01(\rR\vmaxChannels\x12!\n" +
+	"\fbuffer_bytes\x18\x04 \x01(\x03R\vbufferBytes\x12&\n" +
+	"\x0fll_buffer_bytes\x18\x05 \x01(\x03R\rllBufferBytes\x12,\n" +
+	"\x12ll128_buffer_bytes\x18\x06 \x01(\x03R\x10ll128BufferBytes\x12\x18\n" +
+	"\athreads\x18\a \x01(\rR\athreads\x12\x17\n" +
+	"\ano_nvls\x18\b \x01(\bR\x06noNvls\x12(\n" +
+	"\x10nvls_chunk_bytes\x18\t \x01(\x03R\x0envlsChunkBytes\x12\x18\n" +
+	"\acollnet\x18\n" +
+	" \x01(\bR\acollnet\x12\x18\n" +
+	"\aversion\x18\v \x01(\rR\aversion\"\x8f\x01\n" +
+	"\tCandidate\x12\x1c\n" +
+	"\talgorithm\x18\x01 \x01(\tR\talgorithm\x121\n" +
+	"\bprotocol\x18\x02 \x01(\x0e2\x15.railyard.v1.ProtocolR\bprotocol\x12\x1f\n" +
+	"\vestimate_ps\x18\x03 \x01(\x03R\n" +
+	"estimatePs\x12\x10\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"\xda\x02\n" +
 	"\rBenchResponse\x125\n" +
 	"\astarted\x18\x01 \x01(\v2\x19.railyard.v1.BenchStartedH\x00R\astarted\x12)\n" +
 	"\x03row\x18\x02 \x01(\v2\x15.railyard.v1.BenchRowH\x00R\x03row\x128\n" +
@@ -1305,7 +1553,7 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\x06member\x18\x05 \x01(\tR\x06member\x12\x10\n" +
 	"\x03bus\x18\x06 \x01(\rR\x03bus\x12\x12\n" +
 	"\x04name\x18\a \x01(\tR\x04name\x12\x14\n" +
-	"\x05group\x18\b \x01(\rR\x05group\"\xb4\x04\n" +
+	"\x05group\x18\b \x01(\rR\x05group\"\xec\x04\n" +
 	"\bBenchRow\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x01 \x01(\x03R\tsizeBytes\x12\x14\n" +
@@ -1325,7 +1573,10 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"iterations\x18\f \x01(\rR\n" +
 	"iterations\x12.\n" +
 	"\x04cost\x18\r \x01(\v2\x1a.railyard.v1.EmulationCostR\x04cost\x12\x18\n" +
-	"\aexplain\x18\x0e \x01(\tR\aexplainB\a\n" +
+	"\aexplain\x18\x0e \x01(\tR\aexplain\x126\n" +
+	"\n" +
+	"candidates\x18( \x03(\v2\x16.railyard.v1.CandidateR\n" +
+	"candidatesB\a\n" +
 	"\x05_root\"I\n" +
 	"\tBenchCell\x12\x17\n" +
 	"\atime_ps\x18\x01 \x01(\x03R\x06timePs\x12\x19\n" +
@@ -1373,53 +1624,58 @@ func file_railyard_v1_bench_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_bench_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_railyard_v1_bench_proto_goTypes = []any{
 	(PayloadMode)(0),      // 0: railyard.v1.PayloadMode
 	(SplitOp)(0),          // 1: railyard.v1.SplitOp
 	(*BenchRequest)(nil),  // 2: railyard.v1.BenchRequest
-	(*BenchResponse)(nil), // 3: railyard.v1.BenchResponse
-	(*BenchStarted)(nil),  // 4: railyard.v1.BenchStarted
-	(*Device)(nil),        // 5: railyard.v1.Device
-	(*BenchRow)(nil),      // 6: railyard.v1.BenchRow
-	(*BenchCell)(nil),     // 7: railyard.v1.BenchCell
-	(*EmulationCost)(nil), // 8: railyard.v1.EmulationCost
-	(*BenchProgress)(nil), // 9: railyard.v1.BenchProgress
-	(*TimelineChunk)(nil), // 10: railyard.v1.TimelineChunk
-	(*BenchSummary)(nil),  // 11: railyard.v1.BenchSummary
-	(Op)(0),               // 12: railyard.v1.Op
-	(Reduction)(0),        // 13: railyard.v1.Reduction
-	(DataType)(0),         // 14: railyard.v1.DataType
-	(Protocol)(0),         // 15: railyard.v1.Protocol
-	(*Failure)(nil),       // 16: railyard.v1.Failure
+	(*Tuning)(nil),        // 3: railyard.v1.Tuning
+	(*Candidate)(nil),     // 4: railyard.v1.Candidate
+	(*BenchResponse)(nil), // 5: railyard.v1.BenchResponse
+	(*BenchStarted)(nil),  // 6: railyard.v1.BenchStarted
+	(*Device)(nil),        // 7: railyard.v1.Device
+	(*BenchRow)(nil),      // 8: railyard.v1.BenchRow
+	(*BenchCell)(nil),     // 9: railyard.v1.BenchCell
+	(*EmulationCost)(nil), // 10: railyard.v1.EmulationCost
+	(*BenchProgress)(nil), // 11: railyard.v1.BenchProgress
+	(*TimelineChunk)(nil), // 12: railyard.v1.TimelineChunk
+	(*BenchSummary)(nil),  // 13: railyard.v1.BenchSummary
+	(Op)(0),               // 14: railyard.v1.Op
+	(Reduction)(0),        // 15: railyard.v1.Reduction
+	(DataType)(0),         // 16: railyard.v1.DataType
+	(Protocol)(0),         // 17: railyard.v1.Protocol
+	(*Failure)(nil),       // 18: railyard.v1.Failure
 }
 var file_railyard_v1_bench_proto_depIdxs = []int32{
-	12, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
-	13, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
-	14, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
-	15, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
+	14, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
+	15, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
+	16, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
+	17, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
 	0,  // 4: railyard.v1.BenchRequest.payload:type_name -> railyard.v1.PayloadMode
 	1,  // 5: railyard.v1.BenchRequest.split:type_name -> railyard.v1.SplitOp
-	4,  // 6: railyard.v1.BenchResponse.started:type_name -> railyard.v1.BenchStarted
-	6,  // 7: railyard.v1.BenchResponse.row:type_name -> railyard.v1.BenchRow
-	9,  // 8: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
-	10, // 9: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
-	11, // 10: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
-	16, // 11: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
-	5,  // 12: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
-	14, // 13: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
-	13, // 14: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
-	7,  // 15: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
-	7,  // 16: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
-	15, // 17: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
-	0,  // 18: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
-	8,  // 19: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
-	8,  // 20: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	3,  // 6: railyard.v1.BenchRequest.tuning:type_name -> railyard.v1.Tuning
+	17, // 7: railyard.v1.Candidate.protocol:type_name -> railyard.v1.Protocol
+	6,  // 8: railyard.v1.BenchResponse.started:type_name -> railyard.v1.BenchStarted
+	8,  // 9: railyard.v1.BenchResponse.row:type_name -> railyard.v1.BenchRow
+	11, // 10: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
+	12, // 11: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
+	13, // 12: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
+	18, // 13: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
+	7,  // 14: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
+	16, // 15: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
+	15, // 16: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
+	9,  // 17: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
+	9,  // 18: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
+	17, // 19: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
+	0,  // 20: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
+	10, // 21: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
+	4,  // 22: railyard.v1.BenchRow.candidates:type_name -> railyard.v1.Candidate
+	10, // 23: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_bench_proto_init() }
@@ -1430,7 +1686,7 @@ func file_railyard_v1_bench_proto_init() {
 	file_railyard_v1_failure_proto_init()
 	file_railyard_v1_run_proto_init()
 	file_railyard_v1_bench_proto_msgTypes[0].OneofWrappers = []any{}
-	file_railyard_v1_bench_proto_msgTypes[1].OneofWrappers = []any{
+	file_railyard_v1_bench_proto_msgTypes[3].OneofWrappers = []any{
 		(*BenchResponse_Started)(nil),
 		(*BenchResponse_Row)(nil),
 		(*BenchResponse_Progress)(nil),
@@ -1438,15 +1694,15 @@ func file_railyard_v1_bench_proto_init() {
 		(*BenchResponse_Summary)(nil),
 		(*BenchResponse_Failure)(nil),
 	}
-	file_railyard_v1_bench_proto_msgTypes[4].OneofWrappers = []any{}
-	file_railyard_v1_bench_proto_msgTypes[5].OneofWrappers = []any{}
+	file_railyard_v1_bench_proto_msgTypes[6].OneofWrappers = []any{}
+	file_railyard_v1_bench_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_bench_proto_rawDesc), len(file_railyard_v1_bench_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/railyard/railyard/emu/suggest"
+	"github.com/railyard/railyard/shaping"
+)
+
+// variable is one of the environment that has no flag of its own.
+type variable struct {
+	name string
+	set  func(c *BenchConfig, value string) error
+	// flag is stronger: when it was given the variable has no say.
+	flag string
+}
+
+// Buffers below leastBuffer would make a long message millions of slices.
+const (
+	leastBuffer, mostBuffer = 64 << 10, 1 << 30
+	leastChunk, mostChunk   = 16 << 10, 4 << 20
+	mostChannels            = 64 // MAXCHANNELS of NCCL 2.25 and later
+)
+
+// variables are those that are honoured, in the order in which they are read:
+// of two names for one thing the later one is stronger, as in NCCL.
+var variables = []variable{
+	{name: "NCCL_MIN_NCHANNELS", flag: "channels", set: func(c *BenchConfig, v string) error { return whole(&c.Tuning.MinChannels, 1, mostChannels)(v) }},
+	{name: "NCCL_MIN_CTAS", flag: "channels", set: func(c *BenchConfig, v string) error { return whole(&c.Tuning.MinChannels, 1, mostChannels)(v) }},
+	{name: "NCCL_MAX_NCHANNELS", flag: "channels", set: func(c *BenchConfig, v string) error { return whole(&c.Tuning.MaxChannels, 1, mostChannels)(v) }},
+	{name: "NCCL_MAX_CTAS", flag: "channels", set: func(c *BenchConfig, v string) error { return whole(&c.Tuning.MaxChannels, 1, mostChannels)(v) }},
+	{name: "NCCL_BUFFSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.BufferBytes, leastBuffer, mostBuffer)(v) }},
+	{name: "NCCL_LL_BUFFSIZE", set: func(c *BenchConfig, v string) error {
+		return sized(&c.Tuning.LLBufferBytes, leastBuffer, mostBuffer)(v)
+	}},
+	{name: "NCCL_LL128_BUFFSIZE", set: func(c *BenchConfig, v string) error {
+		return sized(&c.Tuning.LL128BufferBytes, leastBuffer, mostBuffer)(v)
+	}},
+	{name: "NCCL_NTHREADS", set: setThreads},
+	{name: "NCCL_NVLS_ENABLE", set: func(c *BenchConfig, v string) error {
+		n := 0
+		err := whole(&n, 0, 2)(v) // 2 is the default: where it is supported
+		c.Tuning.NoNVLS = err == nil && n == 0
+		return err
+	}},
+	{name: "NCCL_NVLS_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.NVLSChunk, leastChunk, mostChunk)(v) }},
+	{name: "NCCL_COLLNET_ENABLE", set: func(c *BenchConfig, v string) error { return switched(&c.Tuning.CollNet)(v) }},
+	{name: "NCCL_DEBUG", set: func(c *BenchConfig, v string) error { return c.Debug.setLevel(v) }},
+	{name: "NCCL_DEBUG_SUBSYS", set: func(c *BenchConfig, v string) error { return c.Debug.setSubsystems(v) }},
+	{name: "NCCL_DEBUG_FILE", set: func(c *BenchConfig, v string) error { c.Debug.File = v; return nil }},
+}
+
+// setThreads reads NCCL_NTHREADS: whole warps.
+func setThreads(c *BenchConfig, v string) error {
+	const warp, least, most = 32, 64, 512
+	if n, err := strconv.Atoi(v); err != nil || n < least || n > most || n%warp != 0 {
+		return fmt.Errorf("%q must be a multiple of %d from %d to %d", suggest.Clip(v), warp, least, most)
+	}
+	return whole(&c.Tuning.Threads, least, most)(v)
+}
+
+// sized reads a size between two others, in bytes.
+func sized(to *int64, least, most int64) func(string) error {
+	return func(s string) error {
+		var b int64
+		if err := size(&b)(s); err != nil {
+			return err
+		}
+		if b < least || b > most {
+			return fmt.Errorf("%q must be from %v to %v", suggest.Clip(s), shaping.Bytes(least), shaping.Bytes(most))
+		}
+		*to = b
+		return nil
+	}
+}
+
+// switched reads 0 or 1.
+func switched(to *bool) func(string) error {
+	return func(s string) error {
+		if s != "0" && s != "1" {
+			return fmt.Errorf("%q must be 0 or 1", suggest.Clip(s))
+		}
+		*to = s == "1"
+		return nil
+	}
+}
+
+// idleVariable is one that users set and that changes nothing here.
+type idleVariable struct {
+	name string
+	why  string
+	// same are values that ask for what is modelled anyway, and need no note.
+	same string
+}
+
+var idleVariables = []idleVariable{
+	{"NCCL_CROSS_NIC", "rings and trees keep to their rail: crossing is not modelled", "0 2"},
+	{"NCCL_PXN_DISABLE", "messages leave by the rail's owner (PXN): leaving by the sender's own NIC is not modelled", "0"},
+	{"NCCL_TOPO_FILE", "the hardware is what --system or --cluster says", ""},
+	{"NCCL_TOPO_DUMP_FILE", "the hardware is what --system or --cluster says", ""},
+	{"NCCL_GRAPH_FILE", "rings and trees follow the rails; --plan takes other people's", ""},
+	{"NCCL_GRAPH_DUMP_FILE", "no graph file is written", ""},
+	{"NCCL_TUNER_PLUGIN", "the tuner is NCCL's own", ""},
+	{"NCCL_NET_PLUGIN", "the network is what --fabric says", ""},
+	{"NCCL_NET", "the network is what --fabric says", ""},
+	{"NCCL_IB_HCA", "all NICs are used; --nics takes some away", ""},
+	{"NCCL_IB_DISABLE", "the network is what --fabric says", "0"},
+	{"NCCL_IB_TIMEOUT", "links do not fail yet", ""},
+	{"NCCL_IB_RETRY_CNT", "links do not fail yet", ""},
+	{"NCCL_IB_QPS_PER_CONNECTION", "a connection is one flow", "1"},
+	{"NCCL_NET_GDR_LEVEL", "NICs read GPU memory (GPUDirect) wherever there is NVLink", ""},
+	{"NCCL_NET_GDR_READ", "NICs read GPU memory (GPUDirect)", "1"},
+	{"NCCL_P2P_DISABLE", "GPUs of a server always reach each other by NVLink", "0"},
+	{"NCCL_P2P_LEVEL", "GPUs of a server always reach each other by NVLink", ""},
+	{"NCCL_SHM_DISABLE", "host memory is never used", ""},
+	{"NCCL_SOCKET_IFNAME", "nothing is emulated over sockets", ""},
+	{"NCCL_NCHANNELS_PER_NET_PEER", "channels follow the size, or --channels", ""},
+	{"NCCL_THREAD_THRESHOLDS", "NCCL's own thresholds are modelled", ""},
+	{"NCCL_LL128_NTHREADS", "640 threads are modelled", "640"},
+	{"NCCL_RAS_ADDR", "there is no RAS service", ""},
+	{"NCCL_RAS_TIMEOUT_FACTOR", "there is no RAS service", ""},
+	{"MSCCL_ALGO_DIR", "name the plan with --plan", ""},
+	{"MSCCL_XML_FILES", "name the plan with --plan", ""},
+	{"RANK", "one command runs all ranks", ""},
+	{"WORLD_SIZE", "one command runs all ranks; --nodes and --gpus-per-node say how many", ""},
+	{"LOCAL_RANK", "one command runs all ranks", ""},
+	{"MASTER_ADDR", "one command runs all ranks", ""},
+	{"MASTER_PORT", "one command runs all ranks", ""},
+}
+
+// variables reads the environment that has no flag. What had a say is kept for
+// the report, what has none is noted once.
+func (l *benchLine) variables(a *App) error {
+	c := &l.config
+	var errs []error
+	for _, v := range variables {
+		value := a.Getenv(v.name)
+		if value == "" || v.flag != "" && l.given(v.flag) {
+			continue
+		}
+		if err := v.set(c, value); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", v.name, err))
+			continue
+		}
+		c.Env = append(c.Env, v.name+"="+value)
+	}
+	if t := &c.Tuning; t.MaxChannels > 0 && t.MinChannels > t.MaxChannels {
+		errs = append(errs, fmt.Errorf("NCCL_MIN_NCHANNELS %d is above NCCL_MAX_NCHANNELS %d", t.MinChannels, t.MaxChannels))
+	}
+	for _, v := range idleVariables {
+		value := a.Getenv(v.name)
+		if value != "" && !strings.Contains(" "+v.same+" ", " "+value+" ") {
+			l.notes = append(l.notes, fmt.Sprintf("%s=%s has no effect: %s", v.name, suggest.Clip(value), v.why))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/railyard/railyard/emu/tuner"
+)
+
+// What the environment says reaches the config and the report's env; a flag is
+// stronger, and then the variable is not listed.
+func TestVariables(t *testing.T) {
+	s, f := newSession(t), &fake{}
+	s.Hosts.Bench = f.bench
+	s.env = map[string]string{
+		"NCCL_MIN_NCHANNELS": "2", "NCCL_MIN_CTAS": "3", "NCCL_MAX_NCHANNELS": "8", "NCCL_BUFFSIZE": "8M", "NCCL_LL_BUFFSIZE": "128K",
+		"NCCL_LL128_BUFFSIZE": "256K", "NCCL_NTHREADS": "256", "NCCL_NVLS_ENABLE": "0", "NCCL_NVLS_CHUNKSIZE": "524288",
+		"NCCL_COLLNET_ENABLE": "1", "NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "^NET", "NCCL_DEBUG_FILE": s.dir + "/log.%h.%p",
+		"NCCL_CROSS_NIC": "1",
+	}
+	want := tuner.Settings{MinChannels: 3, MaxChannels: 8, BufferBytes: 8 << 20, LLBufferBytes: 128 << 10, LL128BufferBytes: 256 << 10,
+		Threads: 256, NoNVLS: true, NVLSChunk: 512 << 10, CollNet: true, Version: 27}
+	if code := s.run("bench all_reduce --nccl 2.27"); code != ExitOK || f.got.Tuning != want {
+		t.Errorf("exit %d, %s\n%+v, want\n%+v", code, s.err.String(), f.got.Tuning, want)
+	}
+	if n := len(s.env) - 1; len(f.got.Env) != n || slices.Contains(f.got.Env, "NCCL_CROSS_NIC=1") {
+		t.Errorf("%d of %d had a say: %v", len(f.got.Env), n, f.got.Env)
+	}
+	if d := f.got.Debug; !d.Prints("GRAPH") || d.Prints("NET") || d.path("node0", 7) != s.dir+"/log.node0.7" || d.Out == nil || d.Out == s.Stderr {
+		t.Errorf("%+v", d)
+	}
+	if s.run("bench all_reduce --channels 5"); f.got.Tuning.MinChannels != 0 || slices.Contains(f.got.Env, "NCCL_MAX_NCHANNELS=8") {
+		t.Errorf("beside --channels: %+v, %v", f.got.Tuning, f.got.Env)
+	}
+}
+
+// One name comes back as the registry spells it; lists stay what they are.
+func TestSpelling(t *testing.T) {
+	for given, want := range map[string]string{"Ring": "ring", "TREE": "tree", "Auto": "auto", "NVLS_Tree": "nvlstree", "ring,tree": "ring,tree",
+		"^ring": "^ring", "allreduce:ring": "allreduce:ring"} {
+		if got, err := spelled(given, algos()[1:]); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", given, got, err, want)
+		}
+	}
+}
+
+func TestDebugLevels(t *testing.T) {
+	for level, want := range map[string]bool{"": false, "none": false, "VERSION": false, "WARN": false, "INFO": true, "Trace": true} {
+		var d Debug
+		if level != "" {
+			if err := d.setLevel(level); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d.Prints("INIT") != want || d.Prints("GRAPH") {
+			t.Errorf("%s: INIT %v, GRAPH %v", level, d.Prints("INIT"), d.Prints("GRAPH"))
+		}
+	}
+}
