@@ -36,50 +36,6 @@ func provenExchange(t *testing.T, algorithm string, op Op, s Shape, o Options) {
 	}
 }
 
-// onLinks returns how many elements all ranks send.
-func onLinks(p *Plan, g Geometry) (sum int64) {
-	for r := range p.Ranks {
-		own := g.For(r)
-		sum += sent(p, own, r)
-	}
-	return sum
-}
-
-// The figures of the table, for node shapes 1..8 × 1..16 and a sample of
-// channels; of large shapes every third.
-func TestExchangesAreAsTheTableSays(t *testing.T) {
-	for _, a := range []Algorithm{directExchange, pairwise, hierarchical} {
-		for _, op := range a.Ops {
-			for nodes := 1; nodes <= 8; nodes++ {
-				for gpus := 1; gpus <= 16; gpus++ {
-					if n := nodes * gpus; n <= 32 || (nodes+gpus)%3 == 0 {
-						figures(t, &a, op, Uniform(nodes, gpus), 1+(nodes*5+gpus)%min(17, max(2, 300/n)))
-					}
-				}
-			}
-			for n := 17; n <= 64; n++ {
-				figures(t, &a, op, Uniform(1, n), 1+n%3)
-			}
-			figures(t, &a, op, Uniform(2, 60), 1) // more than a block's 64 peers
-		}
-	}
-}
-
-func figures(t *testing.T, a *Algorithm, op Op, s Shape, channels int) {
-	t.Helper()
-	p := mustBuild(t, a.Name, op, s, Options{Channels: channels, Root: s.NRanks() / 2})
-	if got, want := busiest(p), a.Steps(op, s); got != want {
-		t.Errorf("%s %v of %d nodes, %d ranks, %d channels: the busiest block has %d messages; the table says %d",
-			a.Name, op, len(s.Nodes), p.Ranks, channels, got, want)
-	}
-	in, out := op.Parts(p.Ranks)
-	g := p.Size(int64(p.Chunks*p.Ranks), 1)
-	if got, want := onLinks(p, g), a.Wire(op, s, g.Count*int64(max(in, out))); got != want {
-		t.Errorf("%s %v of %d nodes, %d ranks, %d channels: %d elements on links; the table says %d",
-			a.Name, op, len(s.Nodes), p.Ranks, channels, got, want)
-	}
-}
-
 // A message to another node takes the channels of its receiver's rail, however
 // many there are of either, and each chunk once.
 func TestTracksFollowTheRail(t *testing.T) {

@@ -74,6 +74,9 @@ func buildNVLSTree(op Op, s Shape, o Options) (*Plan, error) {
 		Blocks: lanes * 6, Chunks: lanes, ChunkBytes: nvlstreeChunk,
 		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Depth: f.nodeDepth() + 2,
 	}
+	for _, g := range s.Nodes {
+		p.Heads = max(p.Heads, len(g.Ranks)/nvlstreeLanes)
+	}
 	return NewPlan(p, func(rank int) []Block {
 		blocks := make([]Block, 0, p.Blocks)
 		for c := range lanes {

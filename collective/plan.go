@@ -40,6 +40,10 @@ type Plan struct {
 	// protocol's default buffer gives (Protocol.StepBytes). ChunkBytes caps the
 	// chunk, below what ChunkSteps hold; zero: no cap.
 	StepBytes, ChunkBytes int64
+	// Heads is how many heads a channel of NCCL's has for each of the plan's, where
+	// a chunk size is said for one of NCCL's heads (Options.ChunkBytes): a chunk of
+	// the plan stands for as many. Zero means 1.
+	Heads int
 	// SHARP: some blocks are in the switches of the fabric. Who runs a part of
 	// the plan must know, and cannot look at every rank.
 	SHARP bool

@@ -102,7 +102,7 @@ func Build(algorithm string, op Op, s Shape, o Options) (*Plan, error) {
 		p.StepBytes = o.Protocol.StepOf(o.BufferBytes)
 	}
 	if o.ChunkBytes > 0 {
-		p.ChunkBytes = o.ChunkBytes
+		p.ChunkBytes = o.ChunkBytes * int64(max(p.Heads, 1))
 	}
 	return p, nil
 }

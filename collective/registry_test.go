@@ -28,8 +28,10 @@ func TestEveryAlgorithmKeepsItsWord(t *testing.T) {
 	for _, a := range Algorithms() {
 		for _, op := range a.Ops {
 			t.Run(a.Name+"/"+op.String(), func(t *testing.T) {
+				t.Parallel()
 				turn := 0
 				for _, s := range allShapes() {
+					s.NVLS, s.SHARP = true, true
 					tries := 1
 					if s.NRanks() <= 12 {
 						tries = 3

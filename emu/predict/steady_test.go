@@ -20,8 +20,8 @@ import (
 // iterations to settle.
 const (
 	usual      = 1
-	worst      = 10
-	worstAhead = 100
+	worst      = 40
+	worstAhead = 200
 )
 
 // TestSteadyState compares, over a grid, what a cell of the table says with the
@@ -81,7 +81,7 @@ func steadyRow(t *testing.T, listed *strings.Builder, nodes, gpus int, spec swee
 			fmt.Fprintf(listed, "%s (%+.1f ‰)\n", what, 1000*float64(cell-mean)/float64(mean))
 		}
 		limit := shaping.Duration(worst)
-		if !spec.Op.Reduces() {
+		if !spec.Op.Reduces() || spec.Op == collective.Reduce {
 			limit = worstAhead
 		}
 		if off*1000 > mean*limit {

@@ -41,7 +41,7 @@ func Draw(seed uint64) Case {
 // mostElements how many all ranks of a run may have together.
 const (
 	sliceElements = 16
-	mostElements  = 1 << 21
+	mostElements  = 1 << 19
 )
 
 // real returns how many elements of a run to move: a scale model's, or none

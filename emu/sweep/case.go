@@ -39,9 +39,9 @@ func (c *Case) Runs() []emu.Run { return append([]emu.Run{c.Run}, c.Others...) }
 // iteration that begins where a like one has left ranks and ports is like it.
 // Inside a server, and for messages that fill the links, the second one does;
 // small messages between servers may alternate between two periods, or settle
-// only after some, and cost little. Exchanges settle later, since a rank waits
-// for its neighbours alone. emu/predict's steady_test says how far off a cell is
-// left.
+// only after some, and cost little. Exchanges, and operations with a root, settle
+// later, since a rank waits for its neighbours alone. emu/predict's steady_test
+// says how far off a cell is left.
 const (
 	smallMessage = 1 << 20 // bytes
 
@@ -54,7 +54,7 @@ const (
 // settle returns how many iterations warm up at a size, and how many are timed.
 func settle(op collective.Op, bytes int64) (warmup, timed int) {
 	small := bytes <= smallMessage
-	exchange := op == collective.AllToAll || op == collective.AllToAllV || op == collective.SendRecv
+	exchange := !op.InPlace() || Rooted(op)
 	switch {
 	case exchange && small:
 		return smallExchangeWarmup, smallExchangeTimed

@@ -31,9 +31,18 @@ func question(op collective.Op) Spec {
 }
 
 // TestChoices: on 4 × 8 GPUs small all-reduces go by tree and LL on one channel,
-// large ones by ring and Simple on all sixteen; the algorithm changes once.
+// large ones by NVLSTree on all sixteen, or by ring where NVLS is off; the
+// algorithm changes once.
 func TestChoices(t *testing.T) {
-	s, err := New(cluster(t, 4, 8), question(collective.AllReduce))
+	choices(t, question(collective.AllReduce), "nvlstree simple ×16")
+	off := question(collective.AllReduce)
+	off.Tuning.NoNVLS = true
+	choices(t, off, "ring simple ×16")
+}
+
+func choices(t *testing.T, q Spec, last string) {
+	t.Helper()
+	s, err := New(cluster(t, 4, 8), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +53,7 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%d B: chosen is %s, run is %+v", c.Size, names[len(names)-1], c.Run)
 		}
 	}
-	if len(names) != 14 || names[0] != "tree ll ×1" || names[13] != "ring simple ×16" {
+	if len(names) != 14 || names[0] != "tree ll ×1" || names[13] != last {
 		t.Fatalf("%d sizes: %v", len(names), names)
 	}
 	turns := 0
@@ -180,7 +189,7 @@ func TestExchangesSettleLater(t *testing.T) {
 		warmup, timed int
 	}{
 		{collective.AllToAll, 16, 4, 8}, {collective.AllToAll, 1 << 30, 2, 4}, {collective.AllToAllV, 1 << 30, 2, 4},
-		{collective.SendRecv, 1 << 20, 4, 8}, {collective.SendRecv, 1<<20 + 4, 2, 4}, {collective.Gather, 1 << 30, 1, 1},
+		{collective.SendRecv, 1 << 20, 4, 8}, {collective.SendRecv, 1<<20 + 4, 2, 4}, {collective.Gather, 1 << 30, 2, 4}, {collective.AllReduce, 1 << 30, 1, 1},
 	} {
 		s := Spec{Op: tc.op, Warmup: 5, Iterations: 20}
 		if w, n := s.iterations(tc.bytes); w != tc.warmup || n != tc.warmup+tc.timed {

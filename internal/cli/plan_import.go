@@ -10,6 +10,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/collective/msccl"
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -75,7 +76,7 @@ func describe(f *msccl.File, p *collective.Plan) importJSON {
 	for _, inPlace := range f.Layouts() {
 		i.Layouts = append(i.Layouts, msccl.Layout(inPlace))
 	}
-	if rooted(f.Op) {
+	if sweep.Rooted(f.Op) {
 		i.Root = &p.Root
 	}
 	return i

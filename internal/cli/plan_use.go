@@ -5,6 +5,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/collective/msccl"
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -53,7 +54,7 @@ func (l *benchLine) usePlan(a *App) error {
 // rootPlan returns the plan for the root that was asked for.
 func (l *benchLine) rootPlan(f *msccl.File, p *collective.Plan) (*collective.Plan, error) {
 	c := &l.config
-	if !rooted(f.Op) || !l.given("root") || c.Root == p.Root {
+	if !sweep.Rooted(f.Op) || !l.given("root") || c.Root == p.Root {
 		return p, nil
 	}
 	refuse := fmt.Errorf("-r %d: the root of plan %s is rank %d", c.Root, c.PlanFile, p.Root)
@@ -83,15 +84,5 @@ func (l *benchLine) noteRange(f *msccl.File) {
 			most = "to " + shaping.Bytes(f.MaxBytes).String()
 		}
 		l.notes = append(l.notes, fmt.Sprintf("%s is meant for sizes from %s %s; the others run as well", c.PlanFile, shaping.Bytes(f.MinBytes), most))
-	}
-}
-
-// rooted reports whether one rank of the operation is special.
-func rooted(op collective.Op) bool {
-	switch op {
-	case collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter:
-		return true
-	default:
-		return false
 	}
 }
