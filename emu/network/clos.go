@@ -1,0 +1,238 @@
+package network
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/shaping"
+)
+
+// clos is a folded Clos network of one to three tiers. Leaves have hosts below
+// and spines above; with three tiers, leaves and spines form pods, and cores
+// join the pods. Spine j of every pod hangs on the same cores.
+//
+//	cores        c0 c1                     c2 c3
+//	spines   s0       s1               s0       s1       (two pods of two
+//	leaves   l0       l1               l0       l1        leaves each)
+type clos struct {
+	*Network
+	leafOf     []int // of each host
+	seatOf     []int // its place among the hosts of the leaf
+	leaves     int
+	below      int // hosts a leaf is built for
+	up         int // links up of a leaf
+	tiers      int
+	pods       int // 1 with two tiers
+	leafPod    int // leaves a pod
+	spines     int // of a pod
+	cores      int
+	podLinks   int // links up of a spine
+	isles      int // rail-only: networks that never meet
+	isleOf     []int
+	pooled     bool
+	bundle     int // parallel links of a leaf to a spine
+	coreBundle int
+
+	leafUp, leafDown []int // first port of each leaf, up and down
+	podUp, podDown   []int // first port of each pod
+}
+
+// buildClos chooses the fewest tiers that join all hosts.
+func (n *Network) buildClos() error {
+	c := &clos{Network: n, pooled: n.Routing.spreads(), isles: 1, pods: 1, tiers: 1}
+	n.way = c
+	if err := c.seat(); err != nil {
+		return err
+	}
+	if n.Shape == Single {
+		return c.single()
+	}
+	if c.leaves > c.isles {
+		if err := c.climb(); err != nil {
+			return err
+		}
+	}
+	c.number()
+	c.count()
+	c.addPorts()
+	return nil
+}
+
+// down returns how many hosts a leaf has room for: half of its ports, more when
+// oversubscribed.
+func (c *clos) down() int {
+	return c.Radix * c.Oversubscription / (c.Oversubscription + 1)
+}
+
+// seat puts hosts on leaves.
+func (c *clos) seat() error {
+	c.leafOf, c.isleOf, c.below = make([]int, len(c.Hosts)), make([]int, len(c.Hosts)), c.down()
+	switch c.Shape {
+	case Single:
+		c.leaves = 1
+		return nil
+	case FatTree:
+		for i := range c.Hosts {
+			c.leafOf[i] = i / c.down()
+		}
+		c.leaves = ceil(len(c.Hosts), c.down())
+		return nil
+	}
+	rails, nodes := 0, 0
+	for _, h := range c.Hosts {
+		rails, nodes = max(rails, h.NIC+1), max(nodes, h.Node+1)
+	}
+	units, err := c.units(nodes)
+	if err != nil {
+		return err
+	}
+	c.leaves = units * rails
+	if c.Shape == RailOnly {
+		c.isles = rails
+	}
+	for i, h := range c.Hosts {
+		u := c.unitOf(h.Node)
+		if c.Shape == RailOnly { // a rail's leaves stand together
+			c.leafOf[i], c.isleOf[i] = h.NIC*units+u, h.NIC
+		} else {
+			c.leafOf[i] = u*rails + h.NIC
+		}
+	}
+	return nil
+}
+
+// units settles the size of a unit and returns how many there are.
+func (c *clos) units(nodes int) (int, error) {
+	largest, units := c.Unit, 0
+	if c.UnitOf != nil {
+		sizes := map[int]int{}
+		for _, u := range c.UnitOf {
+			sizes[u]++
+			largest, units = max(largest, sizes[u]), max(units, u+1)
+		}
+	} else {
+		if largest == 0 {
+			largest = c.down()
+		}
+		c.Unit, units = largest, ceil(nodes, largest)
+	}
+	if largest > c.down() {
+		return 0, fmt.Errorf("units of %d servers: a leaf of a %d-port switch, oversubscribed %d:1, has room for %d", largest, c.Radix, c.Oversubscription, c.down())
+	}
+	c.below = largest
+	return units, nil
+}
+
+func (c *clos) unitOf(node int) int {
+	if c.UnitOf != nil {
+		return c.UnitOf[node]
+	}
+	return node / c.Unit
+}
+
+func (c *clos) single() error {
+	if len(c.Hosts) > c.Radix {
+		return fmt.Errorf("%d NICs on a single switch: it has %d ports; take fewer, or a fat-tree", len(c.Hosts), c.Radix)
+	}
+	c.Switches = []Switch{{"switch0", 0, len(c.Hosts)}}
+	c.HostCables = len(c.Hosts)
+	return nil
+}
+
+// number gives each host its place on its leaf. Static tables go by it: those of
+// one leaf are reached by different spines.
+func (c *clos) number() {
+	c.seatOf = make([]int, len(c.Hosts))
+	taken := make([]int, c.leaves)
+	for i, l := range c.leafOf {
+		c.seatOf[i] = taken[l]
+		taken[l]++
+	}
+}
+
+// climb adds spines, and cores where a spine has fewer ports than there are
+// leaves.
+func (c *clos) climb() error {
+	c.up = max(c.below/c.Oversubscription, 1)
+	leaves := c.leaves / c.isles // of one network
+	c.tiers = 2
+	if leaves <= c.Radix {
+		c.leafPod = leaves
+		c.spines = atLeast(ceil(leaves*c.up, c.Radix), c.up)
+		c.bundle = c.up / c.spines
+		return nil
+	}
+	c.tiers = 3
+	half := c.Radix / 2
+	c.leafPod, c.spines, c.bundle = half, c.up, 1
+	c.pods = ceil(leaves, c.leafPod)
+	if c.pods > c.Radix {
+		return fmt.Errorf("%d NICs: %d leaves of %d-port switches make %d pods, and a core joins %d; take fewer NICs, larger switches or oversubscription",
+			len(c.Hosts), leaves, c.Radix, c.pods, c.Radix)
+	}
+	c.podLinks = half
+	group := atLeast(ceil(c.pods*half, c.Radix), half) // cores above the spines of one position
+	c.cores, c.coreBundle = group*c.spines, half/group
+	return nil
+}
+
+// count lists switches and cables.
+func (c *clos) count() {
+	hosts := make([]int, c.leaves)
+	for _, l := range c.leafOf {
+		hosts[l]++
+	}
+	up := 0
+	if c.tiers > 1 {
+		up = c.up
+	}
+	for l := range c.leaves {
+		c.Switches = append(c.Switches, Switch{fmt.Sprintf("leaf%d", l), 0, hosts[l] + up})
+	}
+	c.HostCables = len(c.Hosts)
+	if c.tiers == 1 {
+		return
+	}
+	c.TrunkCables = c.leaves * c.up
+	for i := range c.isles * c.pods * c.spines {
+		pod := i / c.spines % c.pods
+		here := min(c.leafPod, c.leaves/c.isles-pod*c.leafPod)
+		c.Switches = append(c.Switches, Switch{fmt.Sprintf("spine%d", i), 1, here*c.bundle + c.podLinks})
+	}
+	c.TrunkCables += c.isles * c.pods * c.spines * c.podLinks
+	for i := range c.isles * c.cores {
+		c.Switches = append(c.Switches, Switch{fmt.Sprintf("core%d", i), 2, c.pods * c.coreBundle})
+	}
+}
+
+// addPorts adds what can be contended. Pools that carry all that hosts below
+// can send, and receive, are left out: their NICs are the limit.
+func (c *clos) addPorts() {
+	if c.tiers == 1 || c.pooled && c.Oversubscription == 1 {
+		return
+	}
+	for l := range c.leaves {
+		c.leafUp = append(c.leafUp, c.bunch(fmt.Sprintf("leaf%d/up", l), c.spines, c.up))
+		c.leafDown = append(c.leafDown, c.bunch(fmt.Sprintf("leaf%d/down", l), c.spines, c.up))
+	}
+	if c.tiers == 2 {
+		return
+	}
+	for p := range c.isles * c.pods {
+		links := c.spines * c.podLinks
+		c.podUp = append(c.podUp, c.bunch(fmt.Sprintf("pod%d/up", p), c.cores, links))
+		c.podDown = append(c.podDown, c.bunch(fmt.Sprintf("pod%d/down", p), c.cores, links))
+	}
+}
+
+// bunch adds the ports for links that go evenly to a number of switches: one
+// pool, or one port for each of these switches. It returns the first.
+func (c *clos) bunch(name string, switches, links int) int {
+	if c.pooled {
+		return c.add(name, c.Rate*shaping.Rate(links))
+	}
+	first := len(c.Ports)
+	for s := range switches {
+		c.add(fmt.Sprintf("%s%d", name, s), c.Rate*shaping.Rate(links/switches))
+	}
+	return first
+}

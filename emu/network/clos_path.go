@@ -1,0 +1,96 @@
+package network
+
+import "github.com/railyard/railyard/shaping"
+
+// path goes up to the lowest tier that both leaves hang below, and down.
+func (c *clos) path(from, to int, flow uint64) (Path, bool) {
+	a, b := c.leafOf[from], c.leafOf[to]
+	if c.isleOf[from] != c.isleOf[to] {
+		return Path{}, false
+	}
+	if a == b {
+		return Path{Latency: []shaping.Duration{c.Hop}, Switches: 1}, true
+	}
+	podA, podB := c.pod(a), c.pod(b)
+	w := walk{hop: c.Hop}
+	w.pass(1)
+	spine := c.choose(c.spines, to, flow, 1)
+	w.through(c.port(c.leafUp, a, spine))
+	w.pass(1)
+	if podA != podB {
+		core := spine*(c.cores/c.spines) + c.choose(c.cores/c.spines, to, flow, 2)
+		w.through(c.port(c.podUp, podA, core))
+		w.pass(1)
+		w.through(c.port(c.podDown, podB, core))
+		w.pass(1)
+	}
+	w.through(c.port(c.leafDown, b, spine))
+	w.pass(1)
+	return w.end(), true
+}
+
+// pod returns the pod of a leaf, counted over all networks.
+func (c *clos) pod(leaf int) int {
+	perIsle := c.leaves / c.isles
+	return leaf/perIsle*c.pods + leaf%perIsle/c.leafPod
+}
+
+// choose picks one of k equally good switches for a flow.
+func (c *clos) choose(k, to int, flow uint64, tier uint64) int {
+	switch c.Routing {
+	case Static:
+		if tier == 2 {
+			return c.seatOf[to] / c.spines % k
+		}
+		return c.seatOf[to] % k
+	case Hash:
+		return c.draw(k, flow, tier)
+	default:
+		return 0
+	}
+}
+
+// port returns the port of a leaf or pod towards a switch, or none where it can
+// not be contended.
+func (c *clos) port(first []int, of, towards int) int {
+	switch {
+	case first == nil:
+		return none
+	case c.pooled:
+		return first[of]
+	default:
+		return first[of] + towards
+	}
+}
+
+const none = -1
+
+// walk gathers a path: switches passed, and ports between them.
+type walk struct {
+	hop      shaping.Duration
+	path     Path
+	latency  shaping.Duration
+	switches int
+}
+
+// pass passes k switches, each with the cable behind it.
+func (w *walk) pass(k int) {
+	w.latency += shaping.Duration(k) * w.hop
+	w.switches += k
+}
+
+// through goes through a port, if it is one.
+func (w *walk) through(port int) {
+	if port == none {
+		return
+	}
+	w.path.Ports = append(w.path.Ports, port)
+	w.path.Latency = append(w.path.Latency, w.latency)
+	w.latency = 0
+}
+
+func (w *walk) end() Path {
+	w.path.Latency = append(w.path.Latency, w.latency)
+	w.path.Switches = w.switches
+	return w.path
+}

@@ -1,0 +1,211 @@
+package network
+
+import (
+	"fmt"
+
+	"github.com/railyard/railyard/shaping"
+)
+
+// graph finds shortest ways through any switches. A bundle of parallel links is
+// one port where routing spreads over it, else each of its links is.
+type graph struct {
+	*Network
+	at     []int         // switch of each host
+	out    [][]edge      // of each switch
+	toward map[int][]int // hops from every switch to one, by that one
+	group  []int         // of each switch, for Valiant; nil: there are none
+	groups int
+	// next, when set, picks the way instead: a torus goes dimension by dimension.
+	next func(at, to int) int
+}
+
+// edge is a bundle of links from one switch to another.
+type edge struct {
+	to, links int
+	first     int // port
+	latency   shaping.Duration
+}
+
+func newGraph(n *Network) *graph {
+	g := &graph{Network: n, at: make([]int, len(n.Hosts)), toward: map[int][]int{}}
+	n.way = g
+	return g
+}
+
+// addSwitch adds a switch with room for its edges.
+func (g *graph) addSwitch(name string, tier int) int {
+	g.Switches = append(g.Switches, Switch{Name: name, Tier: tier})
+	g.out = append(g.out, nil)
+	return len(g.Switches) - 1
+}
+
+// hang puts a host on a switch.
+func (g *graph) hang(host, at int) {
+	g.at[host] = at
+	g.Switches[at].Used++
+	g.HostCables++
+}
+
+// join adds parallel links between two switches, both ways.
+func (g *graph) join(a, b, links int, rate shaping.Rate, latency shaping.Duration) {
+	g.oneWay(a, b, links, rate, latency)
+	g.oneWay(b, a, links, rate, latency)
+	g.Switches[a].Used += links
+	g.Switches[b].Used += links
+	g.TrunkCables += links
+}
+
+func (g *graph) oneWay(a, b, links int, rate shaping.Rate, latency shaping.Duration) {
+	text := g.Switches[a].Name + "/to-" + g.Switches[b].Name
+	e := edge{to: b, links: links, first: len(g.Ports), latency: latency}
+	if g.Routing.spreads() {
+		g.add(text, rate*shaping.Rate(links))
+	} else {
+		for i := range links {
+			g.add(fmt.Sprintf("%s.%d", text, i), rate)
+		}
+	}
+	g.out[a] = append(g.out[a], e)
+}
+
+// checkRadix reports a switch that has more cables than ports.
+func (g *graph) checkRadix() error {
+	for i := range g.Switches {
+		if s := &g.Switches[i]; s.Used > g.Radix {
+			return fmt.Errorf("%s needs %d ports, and its switch has %d", s.Name, s.Used, g.Radix)
+		}
+	}
+	return nil
+}
+
+// path implements way.
+func (g *graph) path(from, to int, flow uint64) (Path, bool) {
+	w := walk{hop: g.Hop}
+	a, b := g.at[from], g.at[to]
+	w.pass(1)
+	if mid := g.middle(a, b, flow); mid >= 0 {
+		if !g.walk(&w, a, mid, to, flow) {
+			return Path{}, false
+		}
+		a = mid
+	}
+	if !g.walk(&w, a, b, to, flow) {
+		return Path{}, false
+	}
+	return w.end(), true
+}
+
+// walk goes from switch a to switch b.
+func (g *graph) walk(w *walk, a, b, to int, flow uint64) bool {
+	hops := g.hops(b)
+	if hops[a] < 0 {
+		return false
+	}
+	for at := a; at != b; {
+		e := g.choose(at, b, to, flow, hops)
+		port := e.first
+		if !g.Routing.spreads() {
+			port += g.pick(e.links, at, to, flow)
+		}
+		w.through(port)
+		w.latency += e.latency
+		w.pass(1)
+		at = e.to
+	}
+	return true
+}
+
+// choose returns the edge by which a message leaves a switch.
+func (g *graph) choose(at, b, to int, flow uint64, hops []int) *edge {
+	if g.next != nil {
+		want := g.next(at, b)
+		for i := range g.out[at] {
+			if e := &g.out[at][i]; e.to == want {
+				return e
+			}
+		}
+		panic("network: no link where the way leads")
+	}
+	var best []*edge
+	for i := range g.out[at] {
+		if e := &g.out[at][i]; hops[e.to] == hops[at]-1 {
+			best = append(best, e)
+		}
+	}
+	return best[g.pick(len(best), at, to, flow)]
+}
+
+// pick chooses one of k equally good things for a message at a switch. Where
+// messages spread over all, that stands for a share of each: the links of one
+// edge are one pool, but among edges a flow keeps to one.
+func (g *graph) pick(k, at, to int, flow uint64) int {
+	if k == 1 {
+		return 0
+	}
+	if g.Routing == Static {
+		return to % k
+	}
+	return g.draw(k, flow, uint64(at))
+}
+
+// hops returns how far every switch is from one; −1: not joined.
+func (g *graph) hops(to int) []int {
+	if h, ok := g.toward[to]; ok {
+		return h
+	}
+	h := make([]int, len(g.out))
+	for i := range h {
+		h[i] = -1
+	}
+	h[to] = 0
+	for queue := []int{to}; len(queue) > 0; queue = queue[1:] {
+		for _, e := range g.out[queue[0]] { // links go both ways
+			if h[e.to] < 0 {
+				h[e.to] = h[queue[0]] + 1
+				queue = append(queue, e.to)
+			}
+		}
+	}
+	g.toward[to] = h
+	return h
+}
+
+// middle returns a switch of a random group that is neither end's, −1 for none.
+func (g *graph) middle(a, b int, flow uint64) int {
+	if g.Routing != Valiant || g.groups < 3 || g.group[a] == g.group[b] {
+		return -1
+	}
+	k := g.draw(g.groups-2, flow, 1<<32)
+	for _, end := range []int{min(g.group[a], g.group[b]), max(g.group[a], g.group[b])} {
+		if k >= end {
+			k++
+		}
+	}
+	per := len(g.group) / g.groups
+	return k*per + g.draw(per, flow, 1<<33)
+}
+
+// buildCustom joins switches as the config lists them.
+func (n *Network) buildCustom() error {
+	g := newGraph(n)
+	for _, s := range n.Config.Switches {
+		g.addSwitch(s, 0)
+	}
+	for i, h := range n.Hosts {
+		if h.Switch < 0 || h.Switch >= len(g.out) {
+			return fmt.Errorf("node%d/nic%d hangs on switch %d; there are %d", h.Node, h.NIC, h.Switch, len(g.out))
+		}
+		g.hang(i, h.Switch)
+	}
+	for i, l := range n.Links {
+		if l.A < 0 || l.A >= len(g.out) || l.B < 0 || l.B >= len(g.out) || l.A == l.B || l.Count < 1 {
+			return fmt.Errorf("links[%d]: %d times from switch %d to %d; there are %d, and a link joins two, at least once", i, l.Count, l.A, l.B, len(g.out))
+		}
+		rate := l.Rate
+		if rate == 0 {
+			rate = n.Rate
+		}
+		g.join(l.A, l.B, l.Count, rate, l.Latency)
+	}
+	return g.checkRadix()
+}
