@@ -78,7 +78,7 @@ func TestYAMLRoundTrip(t *testing.T) {
 			Seed: rng.Uint64() >> rng.Intn(64),
 		}
 		for range 1 + rng.Intn(3) {
-			c.Groups = append(c.Groups, Group{1 + rng.Intn(100), pick("dgx-h100", "null", "on"), rng.Intn(9), rng.Intn(9)})
+			c.Groups = append(c.Groups, Group{Count: 1 + rng.Intn(100), System: pick("dgx-h100", "null", "on"), GPUs: rng.Intn(9), NICs: rng.Intn(9)})
 		}
 		if err := c.Validate(Known{}); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestValidate(t *testing.T) {
 	big := int(^uint(0) >> 1)
 	c := Cluster{
 		Name:   "a/b",
-		Groups: []Group{{big, "dgx-h10", -1, big}, {big, "dgx-h100", 9, 0}},
+		Groups: []Group{{Count: big, System: "dgx-h10", GPUs: -1, NICs: big}, {Count: big, System: "dgx-h100", GPUs: 9}},
 		Fabric: Fabric{Kind: "rail", Link: "nd", Oversubscription: -1},
 	}
 	err := c.Validate(testKnown)
