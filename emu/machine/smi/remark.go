@@ -1,6 +1,7 @@
 package smi
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/railyard/railyard/emu/machine"
@@ -26,16 +27,19 @@ func (t *table) remarkRows() {
 		return
 	}
 	t.say(machine.Missing, some(missing), "no row; what other rows say is taken")
-	var unsaid []string
+	n, first := 0, ""
 	for i, label := range t.labels {
 		for j := range i {
-			if !t.cells[i][j].known {
-				unsaid = append(unsaid, t.labels[j]+"-"+label)
+			if t.cells[i][j].known {
+				continue
+			}
+			if n++; n == 1 {
+				first = t.labels[j] + "-" + label
 			}
 		}
 	}
-	if unsaid != nil {
-		t.say(machine.Assumed, some(unsaid), "not said: deduced from the other cells, and SYS where nothing follows from them")
+	if n > 0 {
+		t.say(machine.Assumed, fmt.Sprintf("%d cells (%s first)", n, first), "not said: deduced from the others, and SYS where nothing follows from them")
 	}
 }
 

@@ -48,6 +48,9 @@ func scan(data []byte) ([]*raw, error) {
 		number++
 		line = clean(line)
 		if columns, affinities := header(line); columns != nil {
+			if len(columns) > maxRows {
+				return nil, fmt.Errorf("line %d: a table of more than %d rows or columns", number, maxRows)
+			}
 			if len(tables) == maxTables {
 				return nil, fmt.Errorf("line %d: more than %d tables", number, maxTables)
 			}
@@ -60,8 +63,8 @@ func scan(data []byte) ([]*raw, error) {
 			if len(tables) == 0 {
 				tables = append(tables, current)
 			}
-			if current.rows = append(current.rows, r); len(current.rows) > maxRows {
-				return nil, fmt.Errorf("line %d: a table of more than %d rows", number, maxRows)
+			if current.rows = append(current.rows, r); len(current.rows) > maxRows || len(r.cells) > maxRows {
+				return nil, fmt.Errorf("line %d: a table of more than %d rows or columns", number, maxRows)
 			}
 		} else if nic, name, ok := legend(line); ok {
 			current.names[nic] = name
@@ -101,7 +104,9 @@ func clean(line string) string {
 	return strings.TrimLeft(line, "#>`* ")
 }
 
-// header reads the line with the names of the columns; nil if it is none.
+// header reads the line with the names of the columns; nil if it is none. Only
+// the words behind them make sure that a line is one: without these it must
+// hold devices and nothing else.
 func header(line string) (columns []string, affinities int) {
 	for _, a := range []string{"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"} {
 		if i := strings.Index(line, a); i >= 0 {
@@ -109,27 +114,17 @@ func header(line string) (columns []string, affinities int) {
 			line = line[:i] + " " + line[i+len(a):]
 		}
 	}
-	gpus := 0
-	for _, word := range strings.Fields(line) {
-		if !isDevice(word) {
-			if affinities == 0 || gpus == 0 {
-				return nil, 0
-			}
-			if _, cell := parseCell(word); cell {
-				return nil, 0
-			}
-		}
-		if _, ok := isGPU(word); ok {
-			gpus++
-		}
-		if columns = append(columns, word); len(columns) > maxRows {
+	words := strings.Fields(line)
+	first := slices.IndexFunc(words[:min(len(words), maxLead)], func(w string) bool { _, ok := isGPU(w); return ok })
+	if first < 0 || affinities == 0 && (first > 0 || len(words) < 2) {
+		return nil, 0
+	}
+	for _, w := range words[first:] {
+		if _, cell := parseCell(w); cell || affinities == 0 && !isDevice(w) {
 			return nil, 0
 		}
 	}
-	if gpus == 0 || affinities == 0 && len(columns) < 2 {
-		return nil, 0
-	}
-	return columns, affinities
+	return words[first:], affinities
 }
 
 // maxLead is how many words of a log may stand before a row.
@@ -159,7 +154,7 @@ func parseRow(line string, in *raw) (row, bool) {
 
 // cells reads cells as long as there are some.
 func cells(text string) (found []machine.Distance, tail string) {
-	for len(found) < maxRows {
+	for len(found) <= maxRows {
 		next, rest := word(text)
 		d, ok := parseCell(next)
 		if !ok {
