@@ -232,6 +232,10 @@ func (w *writer) gpu(i int) {
 	}
 	a.some(oursNUMA, g.NUMA)
 	a.some(oursTold, w.told(machine.Device{Index: i}))
+	if g.C2C.Count == 0 && !slices.ContainsFunc(w.m.NVLinks, func(l machine.NVLink) bool { return l.GPU == i || !l.Plane && l.To == i }) {
+		w.element("gpu", a, nil)
+		return
+	}
 	w.element("gpu", a, func() { w.links(i) })
 }
 
@@ -273,7 +277,11 @@ func (w *writer) links(gpu int) {
 		w.element(name, a, nil)
 	}
 	if c := w.m.GPUs[gpu].C2C; c.Count > 0 {
-		a := attrs{"bw", strconv.FormatInt(int64(c.Rate/megabyte), 10), "count", strconv.Itoa(c.Count)}
+		a := attrs{}
+		if c.Rate != 0 {
+			a.add("bw", strconv.FormatInt(int64(c.Rate/megabyte), 10))
+		}
+		a.add("count", strconv.Itoa(c.Count))
 		if c.Rate%megabyte != 0 || c.Rate/megabyte > 1<<31-1 {
 			a.add(oursRate, c.Rate.String())
 		}
