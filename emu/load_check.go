@@ -196,6 +196,9 @@ func (c *Cluster) checkTotals(known Known, ps *problems) {
 		return
 	}
 	e := c.Effective(known)
+	if e.Fabric.Kind == "" || e.Fabric.Link == "" {
+		return // no catalog server brings one along; whoever joins the nodes asks for it
+	}
 	need := 0
 	for _, g := range e.Groups {
 		need += g.Count * g.NICs

@@ -158,8 +158,8 @@ var table = []row{
 		reason:  "the law is not kept by theatre: timings come from the kernels in the nodesims, so it can compute none"},
 
 	{path: "internal/cli", level: program,
-		imports: []string{"shaping", "collective", "emu/suggest", "emu", "emu/catalog", "emu/fabric",
-			"emu/sweep", "internal/report"},
+		imports: []string{"shaping", "collective", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml",
+			"emu", "emu/catalog", "emu/fabric", "emu/sweep", "internal/report"},
 		modules: []string{cobra, pflag, zap, xterm, progress},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
 		stdout:  true,

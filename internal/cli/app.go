@@ -36,13 +36,14 @@ type App struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	ReadFile       func(string) ([]byte, error)
+	WriteFile      func(string, []byte) error
 }
 
 // NewApp returns an App on the process's own streams and environment.
 func NewApp(version string, hosts Hosts) *App {
 	return &App{
 		Version: version, Hosts: hosts,
-		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, ReadFile: readFile,
+		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, ReadFile: readFile, WriteFile: writeFile,
 	}
 }
 
@@ -84,6 +85,8 @@ func (a *App) complain(program, text string) {
 		fmt.Fprintf(a.Stderr, "%s: %s\n", program, strings.TrimRight(line, "\n"))
 	}
 }
+
+func writeFile(path string, data []byte) error { return os.WriteFile(path, data, 0o666) }
 
 // maxRead is more than any file of ours may have, so that readers notice.
 const maxRead = 2 << 20

@@ -15,6 +15,7 @@
 //	effective.go --print-effective
 //	sink.go      from a run's rows to tables, JSON and CSV
 //	progress.go  a bar on a terminal, lines elsewhere
+//	topo.go      topo: machines read from files of other tools, and written
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //

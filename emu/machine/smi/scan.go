@@ -12,7 +12,7 @@ import (
 
 // What a file may have. A table of 72 GPUs and 72 NICs has some 60 KB.
 const (
-	maxBytes = 4 << 20
+	maxBytes = 2_000_000
 	maxRows  = machine.MaxDevices // of a table, and columns
 	maxLabel = 64
 )

@@ -56,7 +56,7 @@ func summary(b *strings.Builder, m *machine.Machine) {
 			fmt.Fprintf(b, "%s ", n.Name)
 		}
 	}
-	b.WriteString("\n")
+	fmt.Fprintf(b, "\n%d sockets, %d NUMA nodes, %d bridges\n", len(m.Sockets), len(m.NUMA), len(m.Bridges))
 }
 
 // A printed table is read as the machine it is of, as far as a table tells:

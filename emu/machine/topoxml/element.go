@@ -12,7 +12,7 @@ import (
 // What a file may have. Dumps of the largest servers have some hundreds of
 // elements, 10 deep.
 const (
-	maxBytes    = 8 << 20
+	maxBytes    = 2_000_000
 	maxElements = 65_536
 	maxDepth    = 64
 	maxAttrs    = 64

@@ -65,12 +65,14 @@ func (h *host) remarkGPUs() {
 // that have fewer links than the others.
 func (h *host) remarkLinks() {
 	m := &h.m
-	if len(m.NVLinks) == 0 {
-		if h.dump || len(m.GPUs) == 1 {
-			h.say(machine.Missing, "nvlinks", "the file has none; GPUs reach each other over PCIe")
-		} else {
-			h.say(machine.Missing, "nvlinks", "a template says nothing of NVLink; unless links are added GPUs reach each other over PCIe")
-		}
+	switch none := len(m.NVLinks) == 0; {
+	case none && len(m.GPUs) == 1:
+		return
+	case none && h.dump:
+		h.say(machine.Missing, "nvlinks", "the file has none; GPUs reach each other over PCIe")
+		return
+	case none:
+		h.say(machine.Missing, "nvlinks", "a template says nothing of NVLink; unless links are added GPUs reach each other over PCIe")
 		return
 	}
 	most, of := 0, make([]int, len(m.GPUs))

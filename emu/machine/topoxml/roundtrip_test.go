@@ -10,7 +10,7 @@ import (
 // Whatever a machine is, its export comes back as the same machine.
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 500 {
+	for range 200 {
 		m := machinetest.Draw(rng)
 		roundTrip(t, &m)
 	}
