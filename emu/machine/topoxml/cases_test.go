@@ -70,10 +70,15 @@ func TestCases(t *testing.T) {
 }
 
 func compare(t *testing.T, in *machine.Import, want map[string]string) {
-	var cpus, gpus, nets, links int
+	var cpus, gpus, nets, gdr, links int
 	for i := range in.Machines {
 		m := &in.Machines[i]
 		cpus, gpus, nets = cpus+len(m.NUMA), gpus+len(m.GPUs), nets+len(m.NICs)
+		for _, n := range m.NICs {
+			if n.GDR == machine.Yes {
+				gdr++
+			}
+		}
 		for _, l := range m.NVLinks {
 			if links++; !l.Plane {
 				links++ // a file tells it at both ends
@@ -94,6 +99,7 @@ func compare(t *testing.T, in *machine.Import, want map[string]string) {
 		{"cpus", cpus, count("cpus")},
 		{"GPUs", gpus, max(count("gpus"), count("gpu_class_pci"))},
 		{"ports", nets, max(count("nets"), count("nic_class_pci"))},
+		{"ports that do GPUDirect", gdr, count("gdr_nets")},
 		{"links", links, count("links")},
 	} {
 		if c.got != c.want {

@@ -8,7 +8,7 @@
 //	nic.go      network devices
 //	nvlink.go   NVLink, XGMI, C2C
 //	remark.go   what the file left out
-//	write.go    Write
+//	write*.go   Write: the tree; what devices say of themselves
 //	ours.go     attributes of ours that carry what NCCL has no word for
 //
 // A file is a system of cpus, one for each NUMA node, with trees of pci below.
