@@ -30,6 +30,10 @@ func parseCell(word string) (machine.Distance, bool) {
 	return machine.Distance{}, false
 }
 
+// peerWords stand in the cells of nvidia-smi topo -p2p, a report of what peer to
+// peer is possible.
+var peerWords = []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"}
+
 // isGPU reports whether a label is that of a GPU, and which.
 func isGPU(label string) (int, bool) { return numbered(label, "GPU") }
 

@@ -1,6 +1,7 @@
 package smi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -32,6 +33,7 @@ type raw struct {
 	rows       []row
 	names      map[string]string // legend: NIC0 is mlx5_0
 	line       int
+	peer       bool // a table of topo -p2p
 }
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
@@ -60,6 +62,8 @@ func scan(data []byte) ([]*raw, error) {
 		}
 		if r, ok := parseRow(line, current); ok {
 			r.line = number
+			next, _ := word(r.tail)
+			current.peer = current.peer || len(r.cells) < len(current.columns) && slices.Contains(peerWords, next)
 			if len(tables) == 0 {
 				tables = append(tables, current)
 			}
@@ -70,7 +74,23 @@ func scan(data []byte) ([]*raw, error) {
 			current.names[nic] = name
 		}
 	}
-	return tables, complete(tables)
+	return choose(tables, data)
+}
+
+// choose leaves out tables of topo -p2p, which people paste behind the other.
+func choose(tables []*raw, data []byte) ([]*raw, error) {
+	found := len(tables)
+	tables = slices.DeleteFunc(tables, func(t *raw) bool { return t.peer })
+	switch {
+	case len(tables) > 0:
+		return tables, complete(tables)
+	case found > 0:
+		return nil, errors.New("this is what nvidia-smi topo -p2p prints: which peer to peer is possible, not how near devices are; import what topo -m prints")
+	case bytes.Contains(data, []byte("ROCm System Management")):
+		return nil, errors.New("this is a report of rocm-smi, which is not read; import the topology file that RCCL writes (NCCL_TOPO_DUMP_FILE)")
+	default:
+		return nil, errors.New("holds no table of nvidia-smi topo -m: neither a header GPU0 GPU1 … nor a row GPU0 X NV18 …")
+	}
 }
 
 // maxTables is how many machines one file may list.
@@ -79,11 +99,8 @@ const maxTables = 64
 // maxCells is how many cells all tables of a file may have together.
 const maxCells = 1 << 21
 
-// complete says what is missing when there is no table, or one without rows.
+// complete says what is wrong with a table without rows, or with many.
 func complete(tables []*raw) error {
-	if len(tables) == 0 {
-		return errors.New("holds no table of nvidia-smi topo -m: neither a header GPU0 GPU1 … nor a row GPU0 X NV18 …")
-	}
 	cells := 0
 	for _, t := range tables {
 		if cells += len(t.columns) * len(t.columns); cells > maxCells {

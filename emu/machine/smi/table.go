@@ -134,9 +134,6 @@ func (t *table) device(label string) int {
 	return slices.IndexFunc(t.labels, func(l string) bool { return strings.EqualFold(l, label) || t.names[strings.ToUpper(l)] == label })
 }
 
-// peerWords stand in the cells of nvidia-smi topo -p2p.
-var peerWords = []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"}
-
 func (t *table) row(r row, at []int, affinities int) error {
 	d := t.device(r.label)
 	switch {
@@ -158,9 +155,7 @@ func (t *table) row(r row, at []int, affinities int) error {
 		}
 		t.cells[d][at[c]] = cell{v, true}
 	}
-	switch next, _ := word(r.tail); {
-	case len(r.cells) < len(at) && slices.Contains(peerWords, next):
-		return fmt.Errorf("line %d: %q is a word of nvidia-smi topo -p2p, which says what peer to peer is possible, not how near devices are; import what topo -m prints", r.line, next)
+	switch {
 	case len(r.cells) < len(at):
 		t.say(machine.Odd, r.label, "line %d: the row ends after %d of %d cells", r.line, len(r.cells), len(at))
 	case d < t.gpus:
