@@ -1,5 +1,7 @@
 package emu
 
+import "github.com/railyard/railyard/emu/machine"
+
 // Cluster is the hardware a user declares, in the words of a cluster file.
 // Names of systems, fabrics and links are those of emu/catalog; emu/fabric
 // turns a Cluster into ports and paths.
@@ -8,7 +10,9 @@ type Cluster struct {
 	// Groups are the servers, in node order. A group is also a unit of the
 	// fabric: its nodes share the uplink to the other groups.
 	Groups []Group
-	Fabric Fabric
+	// Machines are servers that no catalog has, in full; groups name them.
+	Machines []machine.Machine
+	Fabric   Fabric
 	// Seed feeds every random draw. Same seed, same cluster, same result.
 	Seed uint64
 }
@@ -16,7 +20,9 @@ type Cluster struct {
 // Group is a number of like servers.
 type Group struct {
 	Count  int    // nodes, at least 1
-	System string // catalog name, e.g. "dgx-h100"
+	System string // catalog name, e.g. "dgx-h100"; empty when Machine is not
+	// Machine is the name of one of the cluster's Machines.
+	Machine string
 	// GPUs and NICs in use on each node; 0 is all that the system has (NICs:
 	// no more than one for each GPU in use).
 	GPUs, NICs int

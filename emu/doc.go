@@ -9,6 +9,7 @@
 //
 // Its rooms hold the machinery, all of it pure:
 //
+//	machine/   the inside of a server as a graph; files of other tools that tell it
 //	catalog/   systems, links and fabrics of the field, with figures and sources
 //	fabric/    a Cluster made concrete: ports, and the paths between GPUs
 //	transit/   the event queue, and frames hopping over shared ports
@@ -23,6 +24,6 @@
 //	suggest/   did you mean
 //	simtest/   random clusters: predict against virtual (test support)
 //
-// May import: collective, shaping. Imported by: everything above the purity
+// May import: collective, shaping, suggest, machine. Imported by: everything above the purity
 // line. No goroutine, clock, socket or log down here.
 package emu

@@ -22,6 +22,7 @@ const (
 //	    - {count: 8, system: dgx-h100, gpus: 8, nics: 8}
 //	  fabric: {kind: rail-optimized, link: ndr, oversubscription: 1}
 //	  seed: 1
+//	  machines: …
 //
 // name is what errors call the file. All problems are reported at once, each
 // with its line: the error joins values of type *Problem. Names of systems,
@@ -64,6 +65,7 @@ func (r *reader) cluster(root ast.Node, c *Cluster, known Known) {
 func (r *reader) spec(path string, n ast.Node, c *Cluster) {
 	r.mapping(n, path, []key{
 		{name: "nodes", required: true, read: func(path string, n ast.Node) { r.groups(path, n, c) }},
+		{name: "machines", read: func(path string, n ast.Node) { r.machines(path, n, c) }},
 		{name: "fabric", read: func(path string, n ast.Node) { r.fabric(path, n, &c.Fabric) }},
 		{name: "seed", read: r.seed(&c.Seed)},
 	})
@@ -74,10 +76,14 @@ func (r *reader) groups(path string, n ast.Node, c *Cluster) {
 		var g Group
 		r.mapping(n, path, []key{
 			{name: "count", required: true, read: r.count(&g.Count, MaxNodes)},
-			{name: "system", required: true, read: r.text(&g.System)},
+			{name: "system", read: r.text(&g.System)},
+			{name: "machine", read: r.text(&g.Machine)},
 			{name: "gpus", read: r.count(&g.GPUs, maxDevices)},
 			{name: "nics", read: r.count(&g.NICs, maxDevices)},
 		})
+		if g.System == "" && g.Machine == "" && !r.unread(path+".system") && !r.unread(path+".machine") {
+			r.add(n, path+".system", "is missing; name a system of the catalog, or with machine: one of spec.machines")
+		}
 		c.Groups = append(c.Groups, g)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/suggest"
 )
 
@@ -44,7 +45,7 @@ func (c *Cluster) Effective(known Known) Cluster {
 	e.Fabric.Oversubscription = max(e.Fabric.Oversubscription, 1)
 	for i := range e.Groups {
 		g := &e.Groups[i]
-		s, ok := known.system(g.System)
+		s, ok := c.kind(*g, known)
 		if !ok {
 			continue
 		}
@@ -62,6 +63,27 @@ func (c *Cluster) Effective(known Known) Cluster {
 		}
 	}
 	return e
+}
+
+// kind returns what is known of a group's servers.
+func (c *Cluster) kind(g Group, known Known) (KnownSystem, bool) {
+	if g.Machine == "" {
+		return known.system(g.System)
+	}
+	m, ok := c.Machine(g.Machine)
+	if !ok {
+		return KnownSystem{}, false
+	}
+	return KnownSystem{Name: g.Machine, GPUs: len(m.GPUs), NICs: len(m.NICs)}, true
+}
+
+// Machine returns one of the cluster's machines by its name.
+func (c *Cluster) Machine(name string) (*machine.Machine, bool) {
+	i := slices.IndexFunc(c.Machines, func(m machine.Machine) bool { return m.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Machines[i], true
 }
 
 func (k Known) system(name string) (KnownSystem, bool) {
@@ -91,8 +113,9 @@ func (c *Cluster) check(known Known) problems {
 	if len(c.Groups) == 0 {
 		ps.say("spec.nodes", "must list at least one group: - {count: 4, system: dgx-h100}")
 	}
+	c.checkMachines(&ps)
 	for i, g := range c.Groups {
-		g.check(fmt.Sprintf("spec.nodes[%d]", i), known, &ps)
+		c.checkGroup(g, fmt.Sprintf("spec.nodes[%d]", i), known, &ps)
 	}
 	c.checkFabric(known, &ps)
 	if len(ps) == 0 { // sums over wrong values mean nothing
@@ -101,14 +124,42 @@ func (c *Cluster) check(known Known) problems {
 	return ps
 }
 
-func (g Group) check(field string, known Known, ps *problems) {
+func (c *Cluster) checkMachines(ps *problems) {
+	for i := range c.Machines {
+		m, field := &c.Machines[i], fmt.Sprintf("spec.machines[%d]", i)
+		for _, p := range m.Problems() {
+			ps.say(field+"."+p.Field, "%s", p.Reason)
+		}
+		if first, _ := c.Machine(m.Name); first != m {
+			ps.say(field+".name", "%q is the name of another machine, too", suggest.Clip(m.Name))
+		}
+	}
+}
+
+// machineNames returns the names of the cluster's machines.
+func (c *Cluster) machineNames() []string {
+	var all []string
+	for i := range c.Machines {
+		all = append(all, c.Machines[i].Name)
+	}
+	return all
+}
+
+func (c *Cluster) checkGroup(g Group, field string, known Known, ps *problems) {
 	ps.between(field+".count", g.Count, MaxNodes, "")
 	if g.Count == 0 {
 		ps.say(field+".count", "must be at least 1")
 	}
 	gpus, nics, of := maxDevices, maxDevices, ""
-	if s, ok := known.system(g.System); ok {
+	if g.Machine != "" && g.System != "" {
+		ps.say(field+".machine", "%q and system %q exclude each other; leave one out", suggest.Clip(g.Machine), suggest.Clip(g.System))
+	}
+	if s, ok := c.kind(g, known); ok {
 		gpus, nics, of = s.GPUs, s.NICs, ", what a "+s.Name+" has; leave it out for all"
+	} else if g.Machine != "" && len(c.Machines) == 0 {
+		ps.say(field+".machine", "%q is unknown: spec.machines lists none", suggest.Clip(g.Machine))
+	} else if g.Machine != "" {
+		ps.say(field+".machine", "%s", suggest.Unknown(g.Machine, c.machineNames()))
 	} else if known.Systems != nil {
 		ps.say(field+".system", "%s", suggest.Unknown(g.System, known.SystemNames()))
 	}
@@ -145,6 +196,9 @@ func (c *Cluster) checkTotals(known Known, ps *problems) {
 		return
 	}
 	e := c.Effective(known)
+	if e.Fabric.Kind == "" || e.Fabric.Link == "" {
+		return // no catalog server brings one along; whoever joins the nodes asks for it
+	}
 	need := 0
 	for _, g := range e.Groups {
 		need += g.Count * g.NICs

@@ -17,7 +17,11 @@ func (c *Cluster) YAML() []byte {
 	}
 	b.WriteString("spec:\n  nodes:\n")
 	for _, g := range c.Groups {
-		fmt.Fprintf(&b, "    - {count: %d, system: %s%s%s}\n", g.Count, scalar(g.System), number("gpus", g.GPUs), number("nics", g.NICs))
+		kind := "system: " + scalar(g.System)
+		if g.Machine != "" {
+			kind = "machine: " + scalar(g.Machine)
+		}
+		fmt.Fprintf(&b, "    - {count: %d, %s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs))
 	}
 	var fabric []string
 	if c.Fabric.Kind != "" {
@@ -33,6 +37,12 @@ func (c *Cluster) YAML() []byte {
 		fmt.Fprintf(&b, "  fabric: {%s}\n", strings.Join(fabric, ", "))
 	}
 	fmt.Fprintf(&b, "  seed: %d\n", c.Seed)
+	if len(c.Machines) > 0 {
+		b.WriteString("  machines:\n")
+	}
+	for i := range c.Machines {
+		printMachine(&b, &c.Machines[i])
+	}
 	return []byte(b.String())
 }
 

@@ -50,9 +50,20 @@ func (r *reader) report(line int, field, reason string) {
 func (r *reader) addAll(ps problems) {
 	for _, p := range ps {
 		if !r.unread(p.Field) {
-			r.report(r.lines[p.Field], p.Field, p.Reason)
+			r.report(r.lineOf(p.Field), p.Field, p.Reason)
 		}
 	}
+}
+
+// lineOf returns the line of a field, or of the nearest it lies in.
+func (r *reader) lineOf(field string) int {
+	for field != "" {
+		if n, ok := r.lines[field]; ok {
+			return n
+		}
+		field = field[:max(strings.LastIndexAny(field, ".["), 0)]
+	}
+	return 0
 }
 
 func (r *reader) unread(field string) bool {

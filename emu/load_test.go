@@ -78,7 +78,7 @@ func TestYAMLRoundTrip(t *testing.T) {
 			Seed: rng.Uint64() >> rng.Intn(64),
 		}
 		for range 1 + rng.Intn(3) {
-			c.Groups = append(c.Groups, Group{1 + rng.Intn(100), pick("dgx-h100", "null", "on"), rng.Intn(9), rng.Intn(9)})
+			c.Groups = append(c.Groups, Group{Count: 1 + rng.Intn(100), System: pick("dgx-h100", "null", "on"), GPUs: rng.Intn(9), NICs: rng.Intn(9)})
 		}
 		if err := c.Validate(Known{}); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestValidate(t *testing.T) {
 	big := int(^uint(0) >> 1)
 	c := Cluster{
 		Name:   "a/b",
-		Groups: []Group{{big, "dgx-h10", -1, big}, {big, "dgx-h100", 9, 0}},
+		Groups: []Group{{Count: big, System: "dgx-h10", GPUs: -1, NICs: big}, {Count: big, System: "dgx-h100", GPUs: 9}},
 		Fabric: Fabric{Kind: "rail", Link: "nd", Oversubscription: -1},
 	}
 	err := c.Validate(testKnown)
@@ -156,6 +156,7 @@ func TestHostileFiles(t *testing.T) {
 func FuzzParseCluster(f *testing.F) {
 	for _, s := range []string{
 		"apiVersion: railyard/v1alpha1\nkind: Cluster\nmetadata: {name: two-pods}\nspec:\n  nodes:\n    - {count: 8, system: dgx-h100}\n  fabric: {kind: rail-optimized, link: ndr, oversubscription: 1}\n  seed: 1\n",
+		"apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 1, machine: b}]\n  machines:\n    - name: b\n      sockets: [{arch: arm64}]\n      numa: [{nodes: \"0\", cpus: \"0-7\"}]\n      planes: [\"0000:c0:00.0\"]\n      gpus: [{busid: \"0000:01:00.0\", at: numa0, slot: gen5x16, class: \"0x030200\", gdr: true}]\n      nics: [{at: numa0, guid: \"0x1\", latency: 1us, speed: 1GB/s}]\n      nvlinks: [{from: gpu0, to: plane0, count: 2}]\n      told: [{a: gpu0, b: nic0, is: SYS}]\n",
 		"{}", "[]", "a: &x [*x]", "---\n---\n", "kind: [", "spec: {nodes: 3}", "\"\\", "a: |\n b", "? a\n: b", "%YAML 1.2\n---\na: b", "a: !!binary x",
 	} {
 		f.Add([]byte(s))

@@ -90,6 +90,8 @@ func (a *App) complain(program, text string) {
 	}
 }
 
+func writeFile(path string, data []byte) error { return os.WriteFile(path, data, 0o666) }
+
 // maxRead is more than any file of ours may have, so that readers notice.
 const maxRead = 2 << 20
 
@@ -105,5 +107,3 @@ func upTo(limit int64) func(string) ([]byte, error) {
 		return io.ReadAll(io.LimitReader(f, limit))
 	}
 }
-
-func writeFile(path string, data []byte) error { return os.WriteFile(path, data, 0o666) }

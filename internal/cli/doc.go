@@ -21,6 +21,7 @@
 //	progress.go  a bar on a terminal, lines elsewhere
 //	plan.go      plan list, show and export; plan_check.go and plan_import.go the others
 //	plan_use.go  the plan of --plan
+//	topo.go      topo: machines read from files of other tools, and written
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //

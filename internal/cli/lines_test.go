@@ -61,13 +61,14 @@ func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"bench all_reduce -b 8 -e 1G -f 2", "bench all_gather --cluster x --nodes 3", "predict -b -e -f", "nodesim --nodes 3-5",
 		"serve --listen :0 --wait 1s", "plan import --x=y", "status --connect a:1", "validate", "-h", "bench all_reduce -TQJx --quiet=no",
-		"bench all_reduce --print-effective --seed 3 --fabric rail-ndr", "completion bash", "__complete bench --", "help bench",
+		"bench all_reduce --print-effective --seed 3 --fabric rail-ndr", "completion bash", "topo import x --out y", "topo matrix x --machine y", "topo export x", "__complete bench --", "help bench",
 	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		s := newSession(t)
 		s.ReadFile = func(string) ([]byte, error) { return []byte("kind: Cluster\n"), nil }
+		s.WriteFile = func(string, []byte) error { return nil }
 		code := s.Run(context.Background(), strings.Fields(line))
 		if code != ExitOK && code != ExitUsage || code == ExitUsage && s.err.Len() == 0 {
 			t.Errorf("%q: exit code %d, %s", line, code, s.err.String())

@@ -29,6 +29,13 @@ func (a *App) validate() *cobra.Command {
 	return cmd
 }
 
+func fabricWords(f emu.Fabric) string {
+	if f.Kind == "" || f.Link == "" {
+		return "no fabric named"
+	}
+	return fmt.Sprintf("%s fabric of %s links", f.Kind, f.Link)
+}
+
 // validateFiles looks at every file, also after a bad one.
 func (a *App) validateFiles(files []string, effective bool) error {
 	var errs []error
@@ -52,7 +59,7 @@ func (a *App) validateFiles(files []string, effective bool) error {
 		for _, g := range e.Groups {
 			gpus += g.Count * g.GPUs
 		}
-		fmt.Fprintf(a.Stdout, "%s: ok: %d nodes, %d GPUs, %s fabric of %s links\n", f, c.Nodes(), gpus, e.Fabric.Kind, e.Fabric.Link)
+		fmt.Fprintf(a.Stdout, "%s: ok: %d nodes, %d GPUs, %s\n", f, c.Nodes(), gpus, fabricWords(e.Fabric))
 	}
 	if len(errs) > 0 {
 		return &ExitError{ExitUsage, errors.Join(errs...)}

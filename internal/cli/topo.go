@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/machine"
+	"github.com/railyard/railyard/emu/machine/smi"
+	"github.com/railyard/railyard/emu/machine/topoxml"
+	"github.com/railyard/railyard/emu/suggest"
+)
+
+// topoFlags are those of all topo commands; each takes what it needs.
+type topoFlags struct{ out, machine, system string }
+
+func (a *App) topo() *cobra.Command {
+	topo := &cobra.Command{Use: "topo", Short: "The hardware as nvidia-smi and NCCL draw it", Args: cobra.ArbitraryArgs, RunE: unknownVerb}
+	var f topoFlags
+	out := setting{name: "out", arg: "FILE", usage: "write to a file instead of stdout", set: text(&f.out)}
+	which := setting{name: "machine", arg: "NAME", usage: "one machine of a file that has several", set: text(&f.machine)}
+	preset := setting{name: "system", arg: "NAME", usage: "a server of the catalog (not yet)", set: later}
+	topo.AddCommand(
+		a.topoVerb("import", "Make a cluster file of nvidia-smi's table or NCCL's topology file", []setting{out}, &f, a.topoImport),
+		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
+		a.topoVerb("export", "Write a machine as a topology file of NCCL or RCCL", []setting{which, out, preset}, &f, a.topoExport),
+		laterVerb{name: "show", about: "List paths, and what limits each"}.command("topo"),
+		laterVerb{name: "graph", about: "Draw the hardware"}.command("topo"),
+	)
+	return topo
+}
+
+// topoVerb returns a command that does one thing with one file.
+func (a *App) topoVerb(name, short string, settings []setting, f *topoFlags, do func(file string, in *machine.Import, f *topoFlags) error) *cobra.Command {
+	cmd := &cobra.Command{Use: name + " FILE", Short: short,
+		Long: short + ".\n\nFILE is what nvidia-smi topo -m printed, a topology file of NCCL or RCCL\n(NCCL_TOPO_DUMP_FILE), or a cluster file with machines; its content tells which.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
+			if err == nil && len(args) != 1 {
+				err = fmt.Errorf("topo %s needs one file: coordinator topo %s FILE", name, name)
+			}
+			var in *machine.Import
+			if err == nil {
+				in, err = a.readMachines(args[0])
+			}
+			if err == nil {
+				err = do(args[0], in, f)
+			}
+			if err != nil {
+				return &ExitError{ExitUsage, err}
+			}
+			return nil
+		}}
+	register(cmd, settings)
+	return cmd
+}
+
+// readMachines reads a file of any kind that tells of machines, by its content.
+// Notes go to stderr.
+func (a *App) readMachines(file string) (*machine.Import, error) {
+	data, err := a.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // byte order mark
+	if isCluster(data) {
+		return clusterMachines(file, data)
+	}
+	read := smi.Read
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
+		read = topoxml.Read
+	}
+	in, err := read(machineName(file), data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, n := range in.Notes {
+		fmt.Fprintf(a.Stderr, "%s: %v\n", file, n)
+	}
+	return in, nil
+}
+
+// isCluster reports whether a text says that it is a cluster file.
+func isCluster(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if bytes.HasPrefix(line, []byte("apiVersion:")) || bytes.HasPrefix(line, []byte("kind:")) {
+			return true
+		}
+	}
+	return false
+}
+
+func clusterMachines(file string, data []byte) (*machine.Import, error) {
+	c, err := emu.LoadCluster(file, data, known())
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Machines) == 0 {
+		return nil, fmt.Errorf("%s: spec.machines lists none, and the inside of a system of the catalog: %w", file, notYet("topo"))
+	}
+	return &machine.Import{Machines: c.Machines}, nil
+}
+
+// machineName makes a name of a file's name.
+func machineName(file string) string {
+	base := filepath.Base(file)
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	name := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, base)
+	const most = 50 // leaves room for a number behind it
+	if name = strings.TrimLeft(name, "._-"); name == "" {
+		return "machine"
+	}
+	return name[:min(len(name), most)]
+}
+
+func (a *App) topoImport(file string, in *machine.Import, f *topoFlags) error {
+	c := emu.Cluster{Name: machineName(file), Machines: in.Machines}
+	for i := range in.Machines {
+		c.Groups = append(c.Groups, emu.Group{Count: 1, Machine: in.Machines[i].Name})
+	}
+	text := c.YAML()
+	if _, err := emu.LoadCluster("the cluster file made of it", text, known()); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return a.deliver(text, f.out)
+}
+
+func (a *App) topoMatrix(file string, in *machine.Import, f *topoFlags) error {
+	chosen, err := choose(file, in, f.machine)
+	if err != nil {
+		return err
+	}
+	for i := range chosen {
+		if len(chosen) > 1 {
+			fmt.Fprintf(a.Stdout, "# %s\n", chosen[i].Name)
+		}
+		fmt.Fprint(a.Stdout, smi.Matrix(&chosen[i]))
+	}
+	return nil
+}
+
+func (a *App) topoExport(file string, in *machine.Import, f *topoFlags) error {
+	chosen, err := choose(file, in, f.machine)
+	if err != nil {
+		return err
+	}
+	if len(chosen) > 1 {
+		return fmt.Errorf("--machine: %s has %d machines and a topology file holds one; allowed are %s", file, len(chosen), strings.Join(machineNames(in), ", "))
+	}
+	return a.deliver(topoxml.Write(&chosen[0]), f.out)
+}
+
+// choose returns the machine with a name, all of them without one.
+func choose(file string, in *machine.Import, name string) ([]machine.Machine, error) {
+	if name == "" {
+		return in.Machines, nil
+	}
+	for i, m := range in.Machines {
+		if m.Name == name {
+			return in.Machines[i : i+1], nil
+		}
+	}
+	return nil, fmt.Errorf("--machine: in %s %s", file, suggest.Unknown(name, machineNames(in)))
+}
+
+func machineNames(in *machine.Import) []string {
+	var all []string
+	for _, m := range in.Machines {
+		all = append(all, m.Name)
+	}
+	return all
+}
+
+// deliver writes a result to a file, or to stdout.
+func (a *App) deliver(text []byte, out string) error {
+	if out == "" {
+		_, err := a.Stdout.Write(text)
+		return err
+	}
+	if err := a.WriteFile(out, text); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}

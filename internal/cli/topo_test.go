@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// Every file of the field that a machine can be made of becomes a cluster file
+// that is valid and prints the same table; what it exports does, too.
+func TestTopoCases(t *testing.T) {
+	s, made := newSession(t), 0
+	for _, pattern := range []string{"smi/*.txt", "nccl-topo/*.xml"} {
+		files, err := filepath.Glob("../../../shared/cases/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if s.run("topo matrix "+f) != ExitOK {
+				continue // refused; the readers' own tests say which
+			}
+			table := s.out.String()
+			for _, line := range []string{"topo import " + f + " --out $DIR/c.yaml", "validate $DIR/c.yaml", "topo matrix $DIR/c.yaml"} {
+				if code := s.run(line); code != ExitOK {
+					t.Fatalf("%s: %s: exit %d: %s", f, line, code, s.err.String())
+				}
+			}
+			if s.out.String() != table {
+				t.Errorf("%s prints\n%s\nits cluster file\n%s", f, table, s.out.String())
+			}
+			made++
+			if s.run("topo export "+f+" --out $DIR/e.xml") != ExitOK {
+				continue // several machines
+			}
+			if code := s.run("topo matrix $DIR/e.xml"); code != ExitOK || s.out.String() != table {
+				t.Errorf("%s prints\n%s\nits export, exit %d\n%s", f, table, code, s.out.String())
+			}
+		}
+	}
+	if made == 0 {
+		t.Skip("the files of the field are not here")
+	}
+	t.Logf("%d files", made)
+}
+
+// A machine in full can be looked at, but not run.
+func TestTopoNotRun(t *testing.T) {
+	s := newSession(t)
+	if code := s.run("topo import testdata/files/box.xml --out $DIR/c.yaml"); code != ExitOK {
+		t.Fatal(s.err.String())
+	}
+	if code := s.run("predict all_reduce --cluster $DIR/c.yaml"); code != ExitUsage {
+		t.Errorf("exit %d: %s", code, s.err.String())
+	}
+	want := "coordinator: --cluster: nodes of machine box: running imported machines: not yet; name a system of the catalog to run"
+	if got := s.lines()[0]; got != want {
+		t.Errorf("says %q, want %q", got, want)
+	}
+	if code := s.run("topo import testdata/files/box.xml --out $DIR/no/c.yaml"); code != ExitUsage {
+		t.Errorf("exit %d for a folder that is not there", code)
+	}
+}
+
+func TestMachineName(t *testing.T) {
+	for file, want := range map[string]string{
+		"/a/b/node 7.txt": "node-7", ".xml": "machine", "p4d.24xl-topo.xml": "p4d.24xl-topo", "…": "machine", "x": "x",
+	} {
+		if got := machineName(file); got != want {
+			t.Errorf("%q is called %q, want %q", file, got, want)
+		}
+	}
+}
