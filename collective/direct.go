@@ -53,8 +53,8 @@ var directExchange = Algorithm{
 	Paper:     "Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005)",
 	Steps:     directSteps,
 	Wire:      directWire,
-	StepsText: "all_reduce 2n-1, reduce_scatter n, sendrecv 1, scatter max(N-1, g-1), others max(n-g, g-1); at most 64 peers a block",
-	WireText:  "all_reduce 2(n-1)S, gather and scatter (n-1)S/n, sendrecv nS, others (n-1)S",
+	StepsText: "all_reduce 2n − 1, reduce_scatter n, sendrecv 1, scatter max(N − 1, g − 1), others max(n − g, g − 1); at most 64 peers a block",
+	WireText:  "all_reduce 2(n − 1) S, gather and scatter (n − 1) S/n, sendrecv n S, others (n − 1) S",
 	Build:     buildDirect,
 }
 

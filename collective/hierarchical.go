@@ -39,9 +39,9 @@ var hierarchical = Algorithm{
 	Legal:     func(u Use, s Shape) error { return hierarchicalLegal(u.Op, s) },
 	Steps:     hierarchicalSteps,
 	Wire:      hierarchicalWire,
-	StepsText: "all_reduce 2N (2N-1 if g = 1, 2 if N = 1), alltoall N",
+	StepsText: "all_reduce 2N (2N − 1 if g = 1, 2 if N = 1), alltoall N",
 	Paper:     "Chan, van de Geijn, Gropp, Thakur, PPoPP 2006; PXN: NCCL 2.12",
-	WireText:  "all_reduce 2(n-1)S, alltoall (N(g-1) + g(N-1))S",
+	WireText:  "all_reduce 2(n − 1) S, alltoall (N(g − 1) + g(N − 1)) S",
 	Build:     buildHierarchical,
 }
 

@@ -36,8 +36,8 @@ var pairwise = Algorithm{
 	Paper:     "Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005)",
 	Steps:     func(_ Op, s Shape) int { return 2 * min(s.NRanks()-1, MaxPeers) },
 	Wire:      func(_ Op, s Shape, bytes int64) int64 { return int64(s.NRanks()-1) * bytes },
-	StepsText: "2(n-1), at most 64 peers a block",
-	WireText:  "(n-1)S",
+	StepsText: "2(n − 1), at most 64 peers a block",
+	WireText:  "(n − 1) S",
 	Build:     buildPairwise,
 }
 
