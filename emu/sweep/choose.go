@@ -56,7 +56,7 @@ func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *
 func (s *Spec) illegal(e tuner.Estimate, use collective.Use, shape collective.Shape, named bool) string {
 	a, err := collective.Lookup(e.Algorithm)
 	if err != nil {
-		return "not built in"
+		return err.Error()
 	}
 	if err := a.Check(use, shape); err != nil {
 		return err.Error()
@@ -151,7 +151,7 @@ func (s *Spec) options(c *Case, root int) collective.Options {
 }
 
 // AlgorithmFilter reads what --algo and NCCL_ALGO may say: names of the
-// registry, and NCCL's own that are not built in.
+// registry.
 func AlgorithmFilter(text string) (tuner.Filter, error) {
 	known := AlgorithmNames()
 	return tuner.ParseFilter(text, known, func(name string, _ []string) error {
@@ -165,11 +165,6 @@ func AlgorithmNames() []string {
 	var known []string
 	for _, a := range collective.Algorithms() {
 		known = append(known, a.Name)
-	}
-	for _, a := range []string{tuner.CollNetDirect, tuner.CollNetChain, tuner.NVLS, tuner.NVLSTree, tuner.PAT} {
-		if !slices.Contains(known, a) {
-			known = append(known, a)
-		}
 	}
 	return known
 }

@@ -23,11 +23,7 @@ func parseOp(s string) (collective.Op, error) {
 	if i < 0 {
 		return 0, fmt.Errorf("operation %s", suggest.Unknown(s, ops))
 	}
-	op := collective.Op(i)
-	if !slices.ContainsFunc(collective.Algorithms(), func(a collective.Algorithm) bool { return slices.Contains(a.Ops, op) }) {
-		return op, notYet(name)
-	}
-	return op, nil
+	return collective.Op(i), nil
 }
 
 // The functions below say what is wrong with flags that are fine one by one.
