@@ -26,6 +26,7 @@ func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
 		Launch: c.LaunchEvery, Seed: c.Seed,
 	}
 	s.Tuning = c.Tuning
+	s.AlgorithmBy, s.ProtocolBy = c.AlgoBy, c.ProtoBy
 	var one bool
 	if s.Protocol, one = protocols[c.Proto]; !one { // the tuner chooses, among all or some
 		s.AutoProtocol = true
