@@ -86,6 +86,20 @@ var protocolNames = [numProtocols]string{Simple: "simple", LL: "ll", LL128: "ll1
 // String returns the protocol's lower-case name.
 func (p Protocol) String() string { return name(protocolNames[:], int(p)) }
 
+// Protocols returns every protocol.
+func Protocols() []Protocol { return enumerate[Protocol](numProtocols) }
+
+// ParseProtocol returns the protocol with the given lower-case name. The error
+// lists what is allowed.
+func ParseProtocol(s string) (Protocol, error) {
+	for _, p := range Protocols() {
+		if s == p.String() {
+			return p, nil
+		}
+	}
+	return 0, unknown("protocol", s, Protocols())
+}
+
 // StepBytes returns how much data one step of a connection's FIFO holds: the
 // buffer NCCL allocates by default, divided by its 8 steps, less flags.
 // Simple 4 MiB, LL 512 KiB of which half is flags, LL128 4.7 MiB at 120/128
