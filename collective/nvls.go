@@ -49,8 +49,9 @@ var nvls = Algorithm{
 	Build:     buildNVLS,
 }
 
-// nvlsChunk is the largest chunk, in bytes: NCCL_NVLS_CHUNKSIZE's default (2.30).
-const nvlsChunk = 128 << 10
+// NVLSChunk is the largest chunk of NVLS and NVLSTree, in bytes for one head:
+// NCCL_NVLS_CHUNKSIZE's default (2.30).
+const NVLSChunk = 128 << 10
 
 // nvlsRanks is how many ranks NVLS is not worth its while for: on 4 × H200 a
 // ring is chosen, on 5 NVLS.
@@ -142,7 +143,7 @@ func buildNVLS(op Op, s Shape, o Options) (*Plan, error) {
 	}
 	p := Plan{
 		Op: op, Algorithm: "nvls", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels * 3, Chunks: o.Channels, ChunkBytes: nvlsChunk,
+		Blocks: o.Channels * 3, Chunks: o.Channels, ChunkBytes: NVLSChunk,
 		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps,
 	}
 	if op == AllReduce {

@@ -71,12 +71,17 @@ func buildNVLSTree(op Op, s Shape, o Options) (*Plan, error) {
 	f := newForest(s, lanes)
 	p := Plan{
 		Op: op, Algorithm: "nvlstree", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: lanes,
-		Blocks: lanes * 6, Chunks: lanes, ChunkBytes: nvlstreeChunk,
+		Blocks: lanes * 6, Chunks: lanes,
 		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Depth: f.nodeDepth() + 2,
 	}
 	for _, g := range s.Nodes {
 		p.Heads = max(p.Heads, len(g.Ranks)/nvlstreeLanes)
 	}
+	p.ChunkBytes = NVLSChunk
+	if len(s.Nodes) >= NVLSTreeFar {
+		p.ChunkBytes = NVLSTreeFarChunk
+	}
+	p.ChunkBytes *= int64(max(p.Heads, 1))
 	return NewPlan(p, func(rank int) []Block {
 		blocks := make([]Block, 0, p.Blocks)
 		for c := range lanes {
@@ -92,8 +97,12 @@ func buildNVLSTree(op Op, s Shape, o Options) (*Plan, error) {
 // half of the data on it, it is no bottleneck either.
 const nvlstreeLanes = 2
 
-// nvlstreeChunk is the largest chunk, in bytes (NCCL 2.30, src/enqueue.cc).
-const nvlstreeChunk = 256 << 10
+// NVLSTree's chunk is smaller from NVLSTreeFar nodes on: at most
+// NVLSTreeFarChunk bytes for one head (NCCL 2.30, src/transport/nvls.cc).
+const (
+	NVLSTreeFar      = 4        // nodes
+	NVLSTreeFarChunk = 64 << 10 // bytes
+)
 
 // nvlsBlocks returns what a rank does on a channel; a head's switch and its part
 // in the tree come with it.
