@@ -82,6 +82,18 @@ func (b *Block) To(i int) Unit { return unitAt(b.ToUnits, i) }
 // From returns the unit of the i-th peer that the block receives from.
 func (b *Block) From(i int) Unit { return unitAt(b.FromUnits, i) }
 
+// to returns the block with the peers it sends to.
+func (b Block) to(ranks []int, units []Unit) Block {
+	b.SendTo, b.ToUnits = ranks, units
+	return b
+}
+
+// from returns the block with the peers it receives from.
+func (b Block) from(ranks []int, units []Unit) Block {
+	b.RecvFrom, b.FromUnits = ranks, units
+	return b
+}
+
 func unitAt(units []Unit, i int) Unit {
 	if units == nil {
 		return SM

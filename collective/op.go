@@ -62,6 +62,10 @@ func (o Op) Reduces() bool {
 	return o == AllReduce || o == ReduceScatter || o == Reduce || o == Barrier
 }
 
+// reducesForAll reports whether every rank gets the whole sum: a barrier is an
+// all-reduce of one element.
+func (o Op) reducesForAll() bool { return o == AllReduce || o == Barrier }
+
 // InPlace reports whether the operation has a form in which input and output
 // share memory.
 func (o Op) InPlace() bool { return o != AllToAll && o != AllToAllV && o != SendRecv }
