@@ -59,22 +59,15 @@ var directExchange = Algorithm{
 }
 
 func buildDirect(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
 	if op == AllReduce || op == ReduceScatter {
 		return buildDirectReduce(op, s, o)
 	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	p, err := draft("direct", op, s, o, 1, 1)
 	if err != nil {
 		return nil, err
 	}
 	x := newExchanger(op, s, o)
-	p := Plan{
-		Op: op, Algorithm: "direct", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Chunks: o.Channels, Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps,
-		Root: o.Root, Widest: x.tracks.widest(),
-	}
+	p.Blocks, p.Widest = 0, x.tracks.widest()
 	for r := range p.Ranks {
 		p.Blocks = max(p.Blocks, x.count(r))
 	}

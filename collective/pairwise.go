@@ -42,20 +42,13 @@ var pairwise = Algorithm{
 }
 
 func buildPairwise(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(ringChunk, ringSlices)
+	p, err := draft("pairwise", op, s, o, ringChunk, ringSlices)
 	if err != nil {
 		return nil, err
 	}
 	r := &turns{circle: seated(newSeats(s)), channels: o.Channels}
 	r.groups = max(1, (s.NRanks()-1+MaxPeers-1)/MaxPeers)
-	p := Plan{
-		Op: op, Algorithm: "pairwise", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels * r.groups, Chunks: o.Channels,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Root: o.Root,
-	}
+	p.Blocks = o.Channels * r.groups
 	for i := range p.Blocks {
 		r.steps = append(r.steps, r.list(i))
 	}

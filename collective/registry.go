@@ -129,10 +129,12 @@ func (a *Algorithm) Check(u Use, s Shape) error {
 }
 
 // list names things, separated by commas.
-func list[T fmt.Stringer](all []T) string {
-	var names []string
+func list[T fmt.Stringer](all []T) string { return strings.Join(names(all), ", ") }
+
+func names[T fmt.Stringer](all []T) []string {
+	var out []string
 	for _, v := range all {
-		names = append(names, v.String())
+		out = append(out, v.String())
 	}
-	return strings.Join(names, ", ")
+	return out
 }

@@ -118,13 +118,10 @@ type launch struct {
 	every shaping.Duration
 }
 
-// Measured on 8 × H100 with nccl-tests: one process a GPU issues an iteration
-// about every 8 µs, one process for eight GPUs every 31 to 35 µs, a framework
-// about every 48 µs.
 var (
-	perGPU  = launch{"per-gpu", 8 * shaping.Microsecond}
-	perNode = launch{"per-node", 33 * shaping.Microsecond}
-	torch   = launch{"torch", 48 * shaping.Microsecond}
+	perGPU  = launch{"per-gpu", sweep.LaunchPerGPU}
+	perNode = launch{"per-node", sweep.LaunchPerNode}
+	torch   = launch{"torch", sweep.LaunchTorch}
 )
 
 var launches = []launch{perGPU, perNode, torch}
