@@ -95,10 +95,11 @@ bench: build ## all benchmarks, whole commands included: make bench BENCHTIME=1s
 	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^$$' -bench . -benchtime 3x -timeout 10m ./internal/e2e/...
 
 # What CI can afford: that every benchmark of the kernel and of whole commands
-# still runs.
+# still runs, and that plans are proved within the time that users are promised.
 .PHONY: bench-smoke
 bench-smoke: build ## the benchmarks that take seconds, once each
 	go test -run '^$$' -bench 'Events|DataPlane' -benchtime 1x ./emu/kernel ./internal/wire
+	go test -run '^$$' -bench Judge -benchtime 1x ./collective
 	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^$$' -bench Run/ring -benchtime 1x ./internal/e2e/...
 
 .PHONY: bench-%

@@ -15,10 +15,13 @@ func TestAllRanksAddUpAlike(t *testing.T) {
 			if !op.reducesForAll() {
 				continue
 			}
+			tried := false
 			for _, s := range append(spread()[:20], Uniform(1, 2), Uniform(1, 7), Uniform(1, 8), Uniform(11, 1)) {
+				s.NVLS, s.SHARP = true, true
 				if a.Check(Use{Op: op, DType: Float32, RedOp: Sum}, s) != nil {
 					continue
 				}
+				tried = true
 				p := mustBuild(t, a.Name, op, s, Options{Channels: 2})
 				sums := additions(t, p)
 				for r, chunks := range sums {
@@ -28,6 +31,9 @@ func TestAllRanksAddUpAlike(t *testing.T) {
 						}
 					}
 				}
+			}
+			if !tried {
+				t.Errorf("%s %s is legal on none of the shapes", a.Name, op)
 			}
 		}
 	}

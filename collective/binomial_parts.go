@@ -2,6 +2,9 @@ package collective
 
 import "slices"
 
+// Gather and scatter on the tree of binomial.go, which has their steps, bytes,
+// drawing and paper.
+
 // collect returns the blocks of a position in a gather or a scatter. Messages
 // are runs of whole parts, of which each channel takes a share.
 func (t binomialTree) collect(op Op, v, channels int) []Block {

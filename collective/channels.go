@@ -10,6 +10,15 @@ import "math/bits"
 // a run of whole parts, that run is cut evenly, and each channel takes a piece
 // of it; the channels then wait for each other's pieces between rounds.
 
+// A ring's chunk takes half of a connection's 8 FIFO steps, in two slices
+// (NCCL 2.30 src/include/device.h: ALLREDUCE_CHUNKSTEPS, ALLREDUCE_SLICESTEPS,
+// NCCL_STEPS).
+const (
+	fifoSlots  = 8
+	ringChunk  = fifoSlots / 2 // FIFO steps
+	ringSlices = 2
+)
+
 // draft returns the plan that algorithms fill in: one chunk a channel, one
 // block a channel, and in protocol Simple chunks of chunkSteps FIFO steps cut
 // in slices. The error says which option or field of the shape cannot be.
@@ -33,6 +42,20 @@ func alonePlan(p Plan) *Plan {
 	p.Blocks, p.Chunks = p.Channels, p.Channels
 	return NewPlan(p, func(int) []Block { return copies(p.Channels) })
 }
+
+// copies is the whole work of a rank that is alone.
+func copies(channels int) []Block {
+	blocks := make([]Block, channels)
+	for c := range blocks {
+		blocks[c] = Block{Channel: c, Window: only(c), Steps: []Step{
+			{Kind: Copy, Src: Ref{Input, 0}, Dst: Ref{Output, 0}},
+		}}
+	}
+	return blocks
+}
+
+// only is the window in which index 0 is the given chunk.
+func only(chunk int) Window { return Window{First: chunk, Stride: 1, Count: 1} }
 
 // everyChannel returns one block a channel, each with the same peers and steps over
 // span chunks of its own.
@@ -73,16 +96,6 @@ func log2up(n int) int { return bits.Len(uint(n - 1)) }
 
 // log2down returns ⌊log2 n⌋.
 func log2down(n int) int { return bits.Len(uint(n)) - 1 }
-
-// nodeOrder returns the ranks node by node, so that positions close to each
-// other are on one node.
-func (s Shape) nodeOrder() []int {
-	order := make([]int, 0, s.NRanks())
-	for _, g := range s.Nodes {
-		order = append(order, g.Ranks...)
-	}
-	return order
-}
 
 // positions returns the position of each rank in an order of all.
 func positions(order []int) []int {

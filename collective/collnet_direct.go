@@ -9,20 +9,26 @@ import "fmt"
 // that is a reduce-scatter inside the node, one trip through the fabric, and an
 // all-gather. For n ranks, N nodes, g = n/N, buffers of S bytes:
 //
-//	steps of a rank      1 a block and channel
+//	steps                1 a block
 //	chain of steps       4, for any number of nodes
 //	NVLink out of a GPU  (g−1)/g × S to the heads and as much from it as a head
 //	NIC of a head        S/g out and S/g in, where a ring's has 2(n−1)/n × S/g
+//	bytes on all links   (2n − N + 1) × S
 //
-// Two nodes of two ranks, a channel whose heads are 0 and 2:
+// On all links are (n−N) × S to the heads and as much from them, N × S to the switch
+// tree and S from it: what leaves it for many counts once.
+//
+// n = 4 as two nodes of two ranks, a channel whose heads are 0 and 2:
 //
 //	1 ─► 0 ─┐           ┌─► 0 ─► 1
 //	        ├─► [SHARP] ┤
 //	3 ─► 2 ─┘           └─► 2 ─► 3
 //
-// R. L. Graham et al.: Scalable hierarchical aggregation protocol (SHArP): a
-// hardware architecture for efficient data reduction, COMHPC 2016; streaming
-// trees: R. L. Graham et al., ISC 2020. Stages as in NCCL 2.30, src/device/
+// R. L. Graham et al.: Scalable Hierarchical Aggregation Protocol (SHArP): a
+// hardware architecture for efficient data reduction, 1st Workshop on Optimization
+// of Communication in HPC (COMHPC), 2016. R. L. Graham et al.: Scalable Hierarchical
+// Aggregation and Reduction Protocol (SHARP): streaming-aggregation hardware design
+// and evaluation, ISC High Performance, 2020. Stages as in NCCL 2.30, src/device/
 // all_reduce.h (COLLNET_DIRECT).
 var collnetDirect = Algorithm{
 	Name:      "collnetdirect",
@@ -63,14 +69,6 @@ func collnetLegal(u Use, s Shape) error {
 	return adds("SHARP", u, sharpTypes)
 }
 
-// fewNodes reports more nodes than one block of a switch has peers.
-func (s Shape) fewNodes() error {
-	if n := len(s.Nodes); n > MaxPeers {
-		return fmt.Errorf("nodes %d: a switch tree joins at most %d here; use ring or tree", n, MaxPeers)
-	}
-	return nil
-}
-
 // sharpTypes lists what streaming aggregation reduces in every release: 16-, 32-
 // and 64-bit types. 8-bit integers only where library and switch say so (UCC,
 // tl_sharp: not in its table of types), so they are left out.
@@ -93,10 +91,7 @@ type branch struct {
 // buildCollNet returns the plan in which kin says who is below whom in a node,
 // and how many steps it is from the farthest rank to the head.
 func buildCollNet(algorithm string, op Op, s Shape, o Options, kin func(g Group, rank, channel int) branch) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	p, err := draft(algorithm, op, s, o, 1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -105,17 +100,8 @@ func buildCollNet(algorithm string, op Op, s Shape, o Options, kin func(g Group,
 			return nil, few
 		}
 	}
-	p := Plan{
-		Op: op, Algorithm: algorithm, Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels * 3, Chunks: o.Channels, SHARP: true,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Depth: 2 + collnetDepth(s, kin),
-	}
-	node := make([]int, p.Ranks)
-	for v, g := range s.Nodes {
-		for _, r := range g.Ranks {
-			node[r] = v
-		}
-	}
+	p.Blocks, p.SHARP, p.Depth = o.Channels*3, true, 2+collnetDepth(s, kin)
+	node := newSeats(s).node
 	return NewPlan(p, func(rank int) []Block {
 		var blocks []Block
 		for c := range o.Channels {

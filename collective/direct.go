@@ -53,28 +53,21 @@ var directExchange = Algorithm{
 	Paper:     "Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005)",
 	Steps:     directSteps,
 	Wire:      directWire,
-	StepsText: "all_reduce 2n-1, reduce_scatter n, sendrecv 1, scatter max(N-1, g-1), others max(n-g, g-1); at most 64 peers a block",
-	WireText:  "all_reduce 2(n-1)S, gather and scatter (n-1)S/n, sendrecv nS, others (n-1)S",
+	StepsText: "all_reduce 2n − 1, reduce_scatter n, sendrecv 1, scatter max(N − 1, g − 1), others max(n − g, g − 1); at most 64 peers a block",
+	WireText:  "all_reduce 2(n − 1) S, gather and scatter (n − 1) S/n, sendrecv n S, others (n − 1) S",
 	Build:     buildDirect,
 }
 
 func buildDirect(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
 	if op == AllReduce || op == ReduceScatter {
 		return buildDirectReduce(op, s, o)
 	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	p, err := draft("direct", op, s, o, 1, 1)
 	if err != nil {
 		return nil, err
 	}
 	x := newExchanger(op, s, o)
-	p := Plan{
-		Op: op, Algorithm: "direct", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Chunks: o.Channels, Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps,
-		Root: o.Root, Widest: x.tracks.widest(),
-	}
+	p.Blocks, p.Widest = 0, x.tracks.widest()
 	for r := range p.Ranks {
 		p.Blocks = max(p.Blocks, x.count(r))
 	}

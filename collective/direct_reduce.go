@@ -17,15 +17,9 @@ package collective
 // after the other.
 
 func buildDirectReduce(op Op, s Shape, o Options) (*Plan, error) {
-	chunkSteps, sliceSteps, err := o.fifoSteps(ringChunk, ringSlices)
+	p, err := draft("direct", op, s, o, ringChunk, ringSlices)
 	if err != nil {
 		return nil, err
-	}
-	d := &directReduce{op: op, circle: seated(newSeats(s)), channels: o.Channels}
-	p := Plan{
-		Op: op, Algorithm: "direct", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels * d.groups(), Chunks: o.Channels,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Root: o.Root,
 	}
 	if p.Ranks == 1 {
 		return alonePlan(p), nil
@@ -33,6 +27,8 @@ func buildDirectReduce(op Op, s Shape, o Options) (*Plan, error) {
 	if op == AllReduce {
 		p.Chunks *= p.Ranks
 	}
+	d := &directReduce{op: op, circle: seated(newSeats(s)), channels: o.Channels}
+	p.Blocks = o.Channels * d.groups()
 	for i := range p.Blocks {
 		d.steps = append(d.steps, d.list(i))
 	}

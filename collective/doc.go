@@ -6,7 +6,7 @@
 //	arith*.go    Combine: the reduction kernels over raw elements
 //	data*.go     test data: what each rank puts in, and what must come out
 //	shape.go     Shape: ranks on nodes on rails, all an algorithm may know of a cluster
-//	plan.go      Plan, Block, Step: the representation of every algorithm
+//	plan.go, block.go, step.go  Plan, Block, Step: the representation of every algorithm
 //	geometry.go  Geometry: which elements of a buffer a chunk and a slice are
 //	lengths.go   parts of unlike length, of AllToAllV
 //	registry*.go the table of algorithms, and as text

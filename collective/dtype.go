@@ -59,9 +59,6 @@ func (d DType) String() string {
 // Size returns the bytes of one element.
 func (d DType) Size() int64 { return dtypes[d].size }
 
-// Implemented reports whether the type has arithmetic and test data: all have.
-func (d DType) Implemented() bool { return d < numDTypes }
-
 // float reports whether the type is a floating-point type.
 func (d DType) float() bool { return d.narrow() != nil || d == Float32 || d == Float64 }
 
@@ -101,10 +98,6 @@ func RedOps() []RedOp { return enumerate[RedOp](numRedOps) }
 // String returns nccl-tests' name of the reduction.
 func (o RedOp) String() string { return name(redOpNames[:], int(o)) }
 
-// Implemented reports whether the reduction has arithmetic and test data: all
-// have.
-func (o RedOp) Implemented() bool { return o < numRedOps }
-
 // ParseRedOp returns the reduction with the given name of nccl-tests. The error
 // lists what is allowed.
 func ParseRedOp(s string) (RedOp, error) {
@@ -128,46 +121,5 @@ func unknown[T fmt.Stringer](what, got string, allowed []T) error {
 	for i, a := range allowed {
 		names[i] = a.String()
 	}
-	hint := ""
-	if c := closest(got, names); c != "" {
-		hint = fmt.Sprintf("did you mean %q? ", c)
-	}
-	return fmt.Errorf("%s %q: unknown; %sallowed are %s", what, got, hint, strings.Join(names, ", "))
-}
-
-// closest returns the name that got most likely meant, case aside: one slip away
-// in a short name, two from five letters on, since swapped letters count twice.
-// Empty when there is none.
-func closest(got string, names []string) string {
-	if len(got) > 64 {
-		return "" // not a typing slip, and distance is quadratic
-	}
-	best, least := "", len(got)+1
-	for _, n := range names {
-		if d := distance(strings.ToLower(got), n); d < least && 3*d <= len(n)+1 {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// distance returns the Levenshtein distance between two strings in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			swap := corner
-			if a[i] != b[j] {
-				swap++
-			}
-			corner = row[j+1]
-			row[j+1] = min(swap, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Errorf("%s %q: unknown; allowed are %s", what, got, strings.Join(names, ", "))
 }

@@ -17,9 +17,9 @@ type fold struct {
 }
 
 func newFold(s Shape) fold {
-	order := s.nodeOrder()
-	k := log2down(len(order))
-	return fold{order: order, at: positions(order), k: k, pairs: len(order) - 1<<k}
+	t, n := newSeats(s), s.NRanks()
+	k := log2down(n)
+	return fold{order: t.order, at: t.at, k: k, pairs: n - 1<<k}
 }
 
 // role is what a rank is in a fold.

@@ -39,33 +39,25 @@ var hierarchical = Algorithm{
 	Legal:     func(u Use, s Shape) error { return hierarchicalLegal(u.Op, s) },
 	Steps:     hierarchicalSteps,
 	Wire:      hierarchicalWire,
-	StepsText: "all_reduce 2N (2N-1 if g = 1, 2 if N = 1), alltoall N",
+	StepsText: "all_reduce 2N (2N − 1 if g = 1, 2 if N = 1), alltoall N (N − 1 if g = 1)",
 	Paper:     "Chan, van de Geijn, Gropp, Thakur, PPoPP 2006; PXN: NCCL 2.12",
-	WireText:  "all_reduce 2(n-1)S, alltoall (N(g-1) + g(N-1))S",
+	WireText:  "all_reduce 2(n − 1) S, alltoall (N(g − 1) + g(N − 1)) S",
 	Build:     buildHierarchical,
 }
 
 func buildHierarchical(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
 	if op == AllToAll {
 		return buildTwoStep(s, o)
 	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(ringChunk, ringSlices)
+	p, err := draft("hierarchical", op, s, o, ringChunk, ringSlices)
 	if err != nil {
 		return nil, err
 	}
 	if err := hierarchicalLegal(op, s); err != nil {
 		return nil, err
 	}
-	h := newHeadRing(s, o.Channels)
-	p := Plan{
-		Op: op, Algorithm: "hierarchical", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels, Chunks: o.Channels * len(s.Nodes),
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Root: o.Root,
-	}
-	return NewPlan(p, h.blocks), nil
+	p.Chunks *= len(s.Nodes)
+	return NewPlan(p, newHeadRing(s, o.Channels).blocks), nil
 }
 
 // hierarchicalLegal says why there is no plan for a shape.

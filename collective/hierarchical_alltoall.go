@@ -5,7 +5,7 @@ package collective
 // that goes to one GPU together. On N nodes of g ranks, n in all, for buffers of
 // S bytes a rank:
 //
-//	messages of the busiest block   N
+//	messages of the busiest block   N, or N − 1 where g = 1
 //	steps from end to end           2
 //	bytes on all links              (N(g − 1) + g(N − 1)) × S, a little less
 //	                                than twice what direct sends
@@ -34,7 +34,7 @@ package collective
 // technical blog, 2022.
 
 func buildTwoStep(s Shape, o Options) (*Plan, error) {
-	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	p, err := draft("hierarchical", AllToAll, s, o, 1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +42,7 @@ func buildTwoStep(s Shape, o Options) (*Plan, error) {
 		return nil, err
 	}
 	t := newTwoStep(s, o.Channels)
-	p := Plan{
-		Op: AllToAll, Algorithm: "hierarchical", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Chunks: 1, Scratch: (t.nodes - 1) * t.gpus, Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps,
-		Root: o.Root, Widest: 1,
-	}
+	p.Blocks, p.Chunks, p.Scratch, p.Widest = 0, 1, (t.nodes-1)*t.gpus, 1
 	for j := range t.gpus {
 		p.Blocks = max(p.Blocks, t.count(j))
 		for _, l := range t.legs[j] {

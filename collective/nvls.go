@@ -10,10 +10,13 @@ import (
 // part from the switch, and gives it back to be multicast. For n ranks and
 // buffers of S bytes (the larger of input and output):
 //
-//	op              steps   bytes a rank sends   bytes a rank receives
-//	all_reduce      n       (n+1)/n × S          (n+1)/n × S
-//	all_gather      n            1/n × S                   S
-//	reduce_scatter  n                  S              1/n × S
+//	op              steps   a rank sends   a rank receives   bytes on all links
+//	all_reduce      n       (n+1)/n × S    (n+1)/n × S       (n + 3) × S
+//	all_gather      n           1/n × S              S             2 × S
+//	reduce_scatter  n                 S          1/n × S     (n + 1) × S
+//
+// On all links are n × S to the switch and S from it to the heads, then S from the
+// heads and S that it multicasts: what leaves a switch for many counts once.
 //
 // A ring's rank sends and receives 2(n−1)/n × S in an all-reduce: on 8 GPUs 1.75
 // where NVLS has 1.125, which is why its bus bandwidth may exceed the rate of the
@@ -31,8 +34,8 @@ import (
 // reduce_scatter is the left half, all_gather the right one.
 //
 // B. Klenk, N. Jiang, G. Thorson, L. Dennison: An in-network architecture for
-// accelerating shared-memory multiprocessor collectives, ISCA 2020. Stages and
-// chunks as in NCCL 2.30, src/device/all_reduce.h (NVLS).
+// accelerating shared-memory multiprocessor collectives, 47th International
+// Symposium on Computer Architecture (ISCA), 2020. Stages and chunks as in NCCL 2.30, src/device/all_reduce.h (NVLS).
 var nvls = Algorithm{
 	Name:      "nvls",
 	Ops:       []Op{AllReduce, AllGather, ReduceScatter},
@@ -49,8 +52,9 @@ var nvls = Algorithm{
 	Build:     buildNVLS,
 }
 
-// nvlsChunk is the largest chunk, in bytes: NCCL_NVLS_CHUNKSIZE's default (2.30).
-const nvlsChunk = 128 << 10
+// NVLSChunk is the largest chunk of NVLS and NVLSTree, in bytes for one head:
+// NCCL_NVLS_CHUNKSIZE's default (2.30).
+const NVLSChunk = 128 << 10
 
 // nvlsRanks is how many ranks NVLS is not worth its while for: on 4 × H200 a
 // ring is chosen, on 5 NVLS.
@@ -78,16 +82,6 @@ func nvlsNodes(u Use, s Shape) error {
 		return nil
 	}
 	return adds("the NVSwitch", u, nvlsTypes)
-}
-
-// fewPeers reports a node whose ranks are too many for one block's peers.
-func (s Shape) fewPeers() error {
-	for i, g := range s.Nodes {
-		if n := len(g.Ranks); n > MaxPeers {
-			return fmt.Errorf("node %d has %d ranks; a switch joins at most %d here", i, n, MaxPeers)
-		}
-	}
-	return nil
 }
 
 // nvlsTypes lists what an NVSwitch of the third generation reduces, and how.
@@ -127,10 +121,7 @@ func nvlsWire(op Op, s Shape, bytes int64) int64 {
 }
 
 func buildNVLS(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	p, err := draft("nvls", op, s, o, 1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +131,7 @@ func buildNVLS(op Op, s Shape, o Options) (*Plan, error) {
 	if len(s.Nodes) != 1 {
 		return nil, fmt.Errorf("nodes %d: all ranks must be behind one NVSwitch", len(s.Nodes))
 	}
-	p := Plan{
-		Op: op, Algorithm: "nvls", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels * 3, Chunks: o.Channels, ChunkBytes: nvlsChunk,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps,
-	}
+	p.Blocks, p.ChunkBytes = o.Channels*3, NVLSChunk
 	if op == AllReduce {
 		p.Blocks, p.Chunks = o.Channels*5, o.Channels*p.Ranks
 	}
@@ -229,17 +216,5 @@ func (t *star) sum(head int, part Ref) Block {
 func (t *star) spread(head int, part Ref) Block {
 	b := t.block(Step{Kind: Forward, Src: part, Recv: 1, Send: FirstPeers(len(t.ranks))})
 	b.Unit, b.RecvFrom, b.SendTo = Multicast, []int{head}, t.ranks
-	return b
-}
-
-// to returns the block with the peers it sends to.
-func (b Block) to(ranks []int, units []Unit) Block {
-	b.SendTo, b.ToUnits = ranks, units
-	return b
-}
-
-// from returns the block with the peers it receives from.
-func (b Block) from(ranks []int, units []Unit) Block {
-	b.RecvFrom, b.FromUnits = ranks, units
 	return b
 }

@@ -7,25 +7,35 @@ import "fmt"
 // tree.go, and the switch multicasts. For n ranks, N nodes, buffers of S bytes,
 // counting the channels that a rank heads as 1/g of all, g = n/N:
 //
-//	steps of a rank        1 a block and channel
+//	steps                  1 a block
 //	chain of steps         2 × (depth of the tree) + 4
 //	NVLink out of a GPU    (g+1)/g × S        into it  (g+1)/g × S
 //	NIC of a head          S/g to its parent, S/g to each of its children
+//	bytes on all links     (n + 5N − 2) × S
+//
+// On all links are n × S to the switches, N × S from them to the heads, 2(N−1) × S
+// along the tree, N × S from the heads, and N × S that the switches multicast: what
+// leaves a switch for many counts once.
 //
 // On two nodes every NIC sends S/g and receives S/g, where a ring's does almost
 // 2 S/g: then the bus bandwidth may be almost twice what the NICs carry.
 //
-// Two nodes of two ranks, a channel whose heads are 0 and 2; 2 is the root:
+// n = 4 as two nodes of two ranks, channel 0, whose heads are 0 and 2; 0 is the
+// root:
 //
-//	0 ─┐                                                 ┌► 0
-//	   ├► [NVSwitch] ► 0 ─ ─ ► 2 ─ ─ ► 0 ► [Multicast] ──┤
-//	1 ─┘                       │                         └► 1
-//	2 ─┐                       │                         ┌► 2
-//	   ├► [NVSwitch] ────────► 2 ──────────► [Multicast]─┤
-//	3 ─┘                                                 └► 3
+//	2 ─┐                                                 ┌► 2
+//	   ├► [NVSwitch] ► 2 ─ ─ ► 0 ─ ─ ► 2 ► [Multicast] ──┤
+//	3 ─┘                       │                         └► 3
+//	0 ─┐                       │                         ┌► 0
+//	   ├► [NVSwitch] ────────► 0 ──────────► [Multicast]─┤
+//	1 ─┘                                                 └► 1
 //
-// As in NCCL 2.30, src/device/all_reduce.h and src/graph/connect.cc (NVLS_TREE);
-// the tree's paper is Sanders, Speck, Träff's, the switch's Klenk et al.'s.
+// B. Klenk, N. Jiang, G. Thorson, L. Dennison: An in-network architecture for
+// accelerating shared-memory multiprocessor collectives, 47th International
+// Symposium on Computer Architecture (ISCA), 2020. P. Sanders, J. Speck, J. L.
+// Träff: Two-tree algorithms for full bandwidth broadcast, reduction and scan,
+// Parallel Computing 35 (2009). Stages as in NCCL 2.30, src/device/all_reduce.h and
+// src/graph/connect.cc (NVLS_TREE).
 var nvlstree = Algorithm{
 	Name:      "nvlstree",
 	Ops:       []Op{AllReduce},
@@ -57,29 +67,27 @@ func nvlstreeWire(_ Op, s Shape, bytes int64) int64 {
 }
 
 func buildNVLSTree(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(1, 1)
+	o.Channels *= nvlstreeLanes
+	p, err := draft("nvlstree", op, s, o, 1, 1)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.fewPeers(); err != nil {
 		return nil, err
 	}
-	lanes := o.Channels * nvlstreeLanes
-	f := newForest(s, lanes)
-	p := Plan{
-		Op: op, Algorithm: "nvlstree", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: lanes,
-		Blocks: lanes * 6, Chunks: lanes, ChunkBytes: nvlstreeChunk,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Depth: f.nodeDepth() + 2,
-	}
+	f := newForest(s, p.Channels)
+	p.Blocks, p.Depth = p.Channels*6, f.nodeDepth()+2
 	for _, g := range s.Nodes {
 		p.Heads = max(p.Heads, len(g.Ranks)/nvlstreeLanes)
 	}
+	p.ChunkBytes = NVLSChunk
+	if len(s.Nodes) >= NVLSTreeFar {
+		p.ChunkBytes = NVLSTreeFarChunk
+	}
+	p.ChunkBytes *= int64(max(p.Heads, 1))
 	return NewPlan(p, func(rank int) []Block {
 		blocks := make([]Block, 0, p.Blocks)
-		for c := range lanes {
+		for c := range p.Channels {
 			blocks = append(blocks, f.nvlsBlocks(rank, c)...)
 		}
 		return blocks
@@ -92,8 +100,12 @@ func buildNVLSTree(op Op, s Shape, o Options) (*Plan, error) {
 // half of the data on it, it is no bottleneck either.
 const nvlstreeLanes = 2
 
-// nvlstreeChunk is the largest chunk, in bytes (NCCL 2.30, src/enqueue.cc).
-const nvlstreeChunk = 256 << 10
+// NVLSTree's chunk is smaller from NVLSTreeFar nodes on: at most
+// NVLSTreeFarChunk bytes for one head (NCCL 2.30, src/transport/nvls.cc).
+const (
+	NVLSTreeFar      = 4        // nodes
+	NVLSTreeFarChunk = 64 << 10 // bytes
+)
 
 // nvlsBlocks returns what a rank does on a channel; a head's switch and its part
 // in the tree come with it.

@@ -62,6 +62,10 @@ func (o Op) Reduces() bool {
 	return o == AllReduce || o == ReduceScatter || o == Reduce || o == Barrier
 }
 
+// reducesForAll reports whether every rank gets the whole sum: a barrier is an
+// all-reduce of one element.
+func (o Op) reducesForAll() bool { return o == AllReduce || o == Barrier }
+
 // InPlace reports whether the operation has a form in which input and output
 // share memory.
 func (o Op) InPlace() bool { return o != AllToAll && o != AllToAllV && o != SendRecv }
@@ -85,6 +89,20 @@ var protocolNames = [numProtocols]string{Simple: "simple", LL: "ll", LL128: "ll1
 
 // String returns the protocol's lower-case name.
 func (p Protocol) String() string { return name(protocolNames[:], int(p)) }
+
+// Protocols returns every protocol.
+func Protocols() []Protocol { return enumerate[Protocol](numProtocols) }
+
+// ParseProtocol returns the protocol with the given lower-case name. The error
+// lists what is allowed.
+func ParseProtocol(s string) (Protocol, error) {
+	for _, p := range Protocols() {
+		if s == p.String() {
+			return p, nil
+		}
+	}
+	return 0, unknown("protocol", s, Protocols())
+}
 
 // StepBytes returns how much data one step of a connection's FIFO holds: the
 // buffer NCCL allocates by default, divided by its 8 steps, less flags.

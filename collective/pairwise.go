@@ -36,26 +36,19 @@ var pairwise = Algorithm{
 	Paper:     "Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005)",
 	Steps:     func(_ Op, s Shape) int { return 2 * min(s.NRanks()-1, MaxPeers) },
 	Wire:      func(_ Op, s Shape, bytes int64) int64 { return int64(s.NRanks()-1) * bytes },
-	StepsText: "2(n-1), at most 64 peers a block",
-	WireText:  "(n-1)S",
+	StepsText: "2(n − 1), at most 64 peers a block",
+	WireText:  "(n − 1) S",
 	Build:     buildPairwise,
 }
 
 func buildPairwise(op Op, s Shape, o Options) (*Plan, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	chunkSteps, sliceSteps, err := o.fifoSteps(ringChunk, ringSlices)
+	p, err := draft("pairwise", op, s, o, ringChunk, ringSlices)
 	if err != nil {
 		return nil, err
 	}
 	r := &turns{circle: seated(newSeats(s)), channels: o.Channels}
 	r.groups = max(1, (s.NRanks()-1+MaxPeers-1)/MaxPeers)
-	p := Plan{
-		Op: op, Algorithm: "pairwise", Protocol: o.Protocol, Ranks: s.NRanks(), Channels: o.Channels,
-		Blocks: o.Channels * r.groups, Chunks: o.Channels,
-		Slots: fifoSlots, ChunkSteps: chunkSteps, SliceSteps: sliceSteps, Root: o.Root,
-	}
+	p.Blocks = o.Channels * r.groups
 	for i := range p.Blocks {
 		r.steps = append(r.steps, r.list(i))
 	}

@@ -78,7 +78,8 @@ func Lookup(name string) (Algorithm, error) {
 	return Algorithm{}, fmt.Errorf("algorithm %q: unknown; allowed are %s", name, strings.Join(known, ", "))
 }
 
-// Build returns the plan of the named algorithm.
+// Build returns the plan of the named algorithm. It asks whether the plan can be
+// made, not whether hardware or types allow it: that is Algorithm.Check's.
 func Build(algorithm string, op Op, s Shape, o Options) (*Plan, error) {
 	a, err := Lookup(algorithm)
 	if err != nil {
@@ -86,6 +87,9 @@ func Build(algorithm string, op Op, s Shape, o Options) (*Plan, error) {
 	}
 	if !slices.Contains(a.Ops, op) {
 		return nil, fmt.Errorf("algorithm %q does not do %s; it does %s", algorithm, op, list(a.Ops))
+	}
+	if a.Protocols != nil && !slices.Contains(a.Protocols, o.Protocol) {
+		return nil, fmt.Errorf("algorithm %q does not use protocol %s; it uses %s", algorithm, o.Protocol, list(a.Protocols))
 	}
 	if o.Channels < 1 {
 		return nil, fmt.Errorf("channels %d: must be at least 1", o.Channels)
@@ -125,10 +129,12 @@ func (a *Algorithm) Check(u Use, s Shape) error {
 }
 
 // list names things, separated by commas.
-func list[T fmt.Stringer](all []T) string {
-	var names []string
+func list[T fmt.Stringer](all []T) string { return strings.Join(names(all), ", ") }
+
+func names[T fmt.Stringer](all []T) []string {
+	var out []string
 	for _, v := range all {
-		names = append(names, v.String())
+		out = append(out, v.String())
 	}
-	return strings.Join(names, ", ")
+	return out
 }

@@ -5,7 +5,14 @@ import "strings"
 // Row is a line of the table of algorithms, as text. Formulas are in n ranks on
 // N nodes of g = n/N, and S bytes of a rank's larger buffer.
 type Row struct {
-	Name, Ops, When, Protocols, Steps, Wire, About, Paper string
+	Name      string   `json:"name"`
+	Ops       []string `json:"ops"`
+	Protocols []string `json:"protocols"`
+	When      string   `json:"when"`
+	Steps     string   `json:"steps"`
+	Wire      string   `json:"wire"`
+	Paper     string   `json:"paper"`
+	About     string   `json:"about"`
 }
 
 // Rows returns the table of algorithms in listing order.
@@ -14,14 +21,14 @@ func Rows() []Row {
 	for i := range algorithms {
 		a := &algorithms[i]
 		rows[i] = Row{
-			Name: a.Name, Ops: list(a.Ops), When: a.When, Protocols: list(a.Protocols),
+			Name: a.Name, Ops: names(a.Ops), When: a.When, Protocols: names(a.Protocols),
 			Steps: a.StepsText, Wire: a.WireText, About: a.About, Paper: a.Paper,
 		}
 		if a.When == "" {
 			rows[i].When = "always"
 		}
 		if a.Protocols == nil {
-			rows[i].Protocols = "all"
+			rows[i].Protocols = []string{"all"}
 		}
 	}
 	return rows
@@ -36,7 +43,7 @@ func Table() string {
 	line("algorithm", "operations", "when legal", "protocols", "steps", "bytes on the wire", "paper")
 	line("---", "---", "---", "---", "---", "---", "---")
 	for _, r := range Rows() {
-		line(r.Name, r.Ops, r.When, r.Protocols, r.Steps, r.Wire, r.Paper)
+		line(r.Name, strings.Join(r.Ops, ", "), r.When, strings.Join(r.Protocols, ", "), r.Steps, r.Wire, r.Paper)
 	}
 	return b.String()
 }

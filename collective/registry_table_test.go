@@ -37,7 +37,7 @@ func TestTableCells(t *testing.T) {
 			t.Errorf("%d bars, want 8 for 7 cells: %s", n, line)
 		}
 	}
-	if rows := Rows(); len(rows) != len(algorithms) || rows[0].Name != "ring" || rows[0].When != "always" || rows[0].Protocols != "all" {
+	if rows := Rows(); len(rows) != len(algorithms) || rows[0].Name != "ring" || rows[0].When != "always" || rows[0].Protocols[0] != "all" {
 		t.Errorf("rows %+v", rows)
 	}
 }

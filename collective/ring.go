@@ -76,19 +76,6 @@ func ringMessages(op Op, s Shape) int {
 	}
 }
 
-// reducesForAll reports whether every rank gets the whole sum: a barrier is an
-// all-reduce of one element.
-func (o Op) reducesForAll() bool { return o == AllReduce || o == Barrier }
-
-// A ring's chunk takes half of a connection's 8 FIFO steps, in two slices
-// (NCCL 2.30 src/include/device.h: ALLREDUCE_CHUNKSTEPS, ALLREDUCE_SLICESTEPS,
-// NCCL_STEPS).
-const (
-	fifoSlots  = 8
-	ringChunk  = fifoSlots / 2 // FIFO steps
-	ringSlices = 2
-)
-
 func buildRing(op Op, s Shape, o Options) (*Plan, error) {
 	if op == Broadcast || op == Reduce {
 		return buildChain(op, s, o)

@@ -1,5 +1,7 @@
 package collective
 
+import "fmt"
+
 // Shape is what an algorithm may know of a cluster: which ranks share a node,
 // and which rank of a node stands at which rail.
 type Shape struct {
@@ -55,4 +57,41 @@ func Uniform(nodes, gpus int) Shape {
 		s.Nodes[n] = Group{Ranks: r, Heads: r}
 	}
 	return s
+}
+
+// fewPeers reports a node whose ranks are too many for one block's peers.
+func (s Shape) fewPeers() error {
+	for i, g := range s.Nodes {
+		if n := len(g.Ranks); n > MaxPeers {
+			return fmt.Errorf("node %d has %d ranks; a switch joins at most %d here", i, n, MaxPeers)
+		}
+	}
+	return nil
+}
+
+// fewNodes reports more nodes than one block of a switch has peers.
+func (s Shape) fewNodes() error {
+	if n := len(s.Nodes); n > MaxPeers {
+		return fmt.Errorf("nodes %d: a switch tree joins at most %d here; use ring or tree", n, MaxPeers)
+	}
+	return nil
+}
+
+// seats says where the ranks are: in node order, and on which node.
+type seats struct {
+	order []int // ranks, node by node
+	at    []int // position of each rank in order
+	node  []int // of each rank
+}
+
+func newSeats(s Shape) seats {
+	n := s.NRanks()
+	t := seats{order: make([]int, 0, n), at: make([]int, n), node: make([]int, n)}
+	for v, g := range s.Nodes {
+		for _, r := range g.Ranks {
+			t.at[r], t.node[r] = len(t.order), v
+			t.order = append(t.order, r)
+		}
+	}
+	return t
 }

@@ -28,25 +28,6 @@ type stretch struct {
 	rail int
 }
 
-// seats says where the ranks are: in node order, and on which node.
-type seats struct {
-	order []int // ranks, node by node
-	at    []int // position of each rank in order
-	node  []int // of each rank
-}
-
-func newSeats(s Shape) seats {
-	n := s.NRanks()
-	t := seats{order: make([]int, 0, n), at: make([]int, n), node: make([]int, n)}
-	for v, g := range s.Nodes {
-		for _, r := range g.Ranks {
-			t.at[r], t.node[r] = len(t.order), v
-			t.order = append(t.order, r)
-		}
-	}
-	return t
-}
-
 func newTracks(s Shape, channels int) *tracks {
 	l := &tracks{seats: newSeats(s), channels: channels, toward: make([][]stretch, s.NRanks())}
 	for c := range channels {

@@ -5,12 +5,13 @@ package collective
 // placed that a leaf of one is an inner node of the other; inside a node a
 // chain. For n ranks, N nodes, buffers of S bytes:
 //
-//	steps of a rank     2 a channel: one up, one down
+//	steps               1 a block; a rank has two blocks a channel, one up, one down
 //	chain of steps      2 × Depth: about 2 × (n/N − 1 + log2 N)
 //	bytes a rank sends  S to its parent, and S to each of its children
+//	bytes on all links  2(n−1) × S
 //
-// where S counts only the channels on which it has that parent or child. All
-// ranks together send 2(n−1) × S, as in a ring, but not evenly; the depth grows
+// where a rank's S counts only the channels on which it has that parent or child.
+// All ranks together send as much as in a ring, but not evenly; the depth grows
 // with the logarithm of the number of nodes, and each channel's buffer is cut
 // into many small chunks that follow one another down the tree.
 //
@@ -69,20 +70,6 @@ func buildTree(op Op, s Shape, o Options) (*Plan, error) {
 // downwards, so that both directions of every link are busy.
 const blocksPerTree = 2
 
-// copies is the whole work of a rank that is alone.
-func copies(channels int) []Block {
-	blocks := make([]Block, channels)
-	for c := range blocks {
-		blocks[c] = Block{Channel: c, Window: only(c), Steps: []Step{
-			{Kind: Copy, Src: Ref{Input, 0}, Dst: Ref{Output, 0}},
-		}}
-	}
-	return blocks
-}
-
-// only is the window in which index 0 is the given chunk.
-func only(chunk int) Window { return Window{First: chunk, Stride: 1, Count: 1} }
-
 // upDown returns the two blocks of a rank on a channel; up is the position of
 // the first among the rank's blocks.
 func upDown(channel, up int, k kin) []Block {
@@ -111,21 +98,15 @@ type kin struct{ parent, children []int }
 
 // forest knows where every rank stands, and the two trees between nodes.
 type forest struct {
+	seats
 	shape    Shape
 	channels int
-	node     []int // of each rank
-	at       []int // position of each rank in its node
 	trees    [2]nodeTree
 }
 
 func newForest(s Shape, channels int) *forest {
-	n, nodes := s.NRanks(), len(s.Nodes)
-	f := &forest{shape: s, channels: channels, node: make([]int, n), at: make([]int, n)}
-	for v, g := range s.Nodes {
-		for i, r := range g.Ranks {
-			f.node[r], f.at[r] = v, i
-		}
-	}
+	nodes := len(s.Nodes)
+	f := &forest{seats: newSeats(s), shape: s, channels: channels}
 	f.trees[0] = newNodeTree(nodes, func(i int) int { return i })
 	if nodes%2 == 0 {
 		f.trees[1] = newNodeTree(nodes, func(i int) int { return nodes - 1 - i })
@@ -149,17 +130,9 @@ func (f *forest) tree(channel int) *nodeTree {
 // for the head of a node the heads of its neighbours in the tree.
 func (f *forest) kin(rank, channel int) kin {
 	v := f.node[rank]
-	ranks := f.shape.Nodes[v].Ranks
-	n, at := len(ranks), f.at[rank]
-	head := f.at[f.head(v, channel)]
-	var k kin
-	if at != head {
-		k.parent = []int{ranks[(at+n-1)%n]}
-	}
-	if next := (at + 1) % n; next != head {
-		k.children = []int{ranks[next]}
-	}
-	if at != head {
+	chain := chainKin(f.shape.Nodes[v], rank, channel)
+	k := kin{chain.parent, chain.children}
+	if !chain.head {
 		return k
 	}
 	t := f.tree(channel)

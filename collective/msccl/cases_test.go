@@ -1,8 +1,11 @@
 package msccl
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,29 +60,46 @@ func TestCorpus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range verdicts {
-				compareVerdict(t, &e, f, &verdicts[i])
-			}
+			compareVerdicts(t, &e, f.Op, verdicts)
 		})
 	}
 }
 
-// compareVerdict holds a verdict against the one expected, which has a clause
-// for each layout: "in-place: ok; out-of-place: ok".
-func compareVerdict(t *testing.T, e *expected, f *File, v *Verdict) {
-	name := strings.ReplaceAll(Layout(v.InPlace), " ", "-") + ": "
-	var want string
-	for _, clause := range strings.Split(e.verdict, "; ") {
-		if strings.HasPrefix(clause, name) {
-			want = strings.TrimPrefix(clause, name)
+// compareVerdicts holds the verdicts on a file against those expected: one for
+// each clause of "in-place: ok; out-of-place: ok", and no other.
+func compareVerdicts(t *testing.T, e *expected, op collective.Op, got []Verdict) {
+	clauses := strings.Split(strings.ReplaceAll(e.verdict, "; out-of-place", "\nout-of-place"), "\n")
+	if len(clauses) != len(got) {
+		t.Errorf("%d verdicts; want %q", len(got), e.verdict)
+	}
+	for _, clause := range clauses {
+		layout, want, _ := strings.Cut(clause, ": ")
+		i := slices.IndexFunc(got, func(v Verdict) bool { return strings.ReplaceAll(Layout(v.InPlace), " ", "-") == layout })
+		if i < 0 {
+			t.Errorf("no verdict %s; want %q", layout, want)
+			continue
 		}
+		compareVerdict(t, e, op, &got[i], want)
 	}
-	got := v.Word(f.Op)
-	if v.Err != nil && v.Err.Problem != collective.Deadlock {
-		got = "wrong"
+}
+
+// compareVerdict holds a verdict against the one expected, with what it counts:
+// blocks that are stuck, chunks that are wrong, pairs of uses that race. Of races
+// "n/a" says that nobody looked.
+func compareVerdict(t *testing.T, e *expected, op collective.Op, v *Verdict, want string) {
+	got := v.Word(op)
+	switch {
+	case v.Err == nil:
+	case v.Err.Problem == collective.Deadlock:
+		got = fmt.Sprintf("deadlock(%d tbs; first rank %d tb %d step %d)", len(v.Err.Stuck), v.Err.Rank, v.Err.Block, v.Err.Step)
+	default:
+		got = fmt.Sprintf("wrong(%d cells)", v.Wrong)
 	}
-	if want == "" || !strings.HasPrefix(want, got) {
-		t.Errorf("%s; want %q", v.Text, e.verdict)
+	if !strings.HasPrefix(want, got) {
+		t.Errorf("%s; want %q", v.Text, want)
+	}
+	if e.races != "n/a" && strconv.Itoa(v.Races) != e.races {
+		t.Errorf("%d races; want %s: %s", v.Races, e.races, v.Text)
 	}
 	if got != "ok" || v.Races > 0 {
 		t.Logf("want %s %s races %s", want, e.class, e.races)

@@ -31,13 +31,13 @@ func TestCorpusRuns(t *testing.T) {
 	ran := 0
 	for _, line := range strings.Split(string(text), "\n") {
 		c := strings.Split(line, "\t")
-		if len(c) < 7 || !strings.HasPrefix(c[6], "run:") {
+		if len(c) < 8 || !strings.HasPrefix(c[6], "run:") {
 			continue
 		}
 		ran++
 		t.Run(c[0], func(t *testing.T) {
 			t.Parallel()
-			runFile(t, c[0], strings.TrimPrefix(c[6], "run:"))
+			runFile(t, c[0], strings.TrimPrefix(c[6], "run:"), c[7])
 		})
 	}
 	if ran < 50 {
@@ -45,7 +45,7 @@ func TestCorpusRuns(t *testing.T) {
 	}
 }
 
-func runFile(t *testing.T, name, class string) {
+func runFile(t *testing.T, name, class, verdict string) {
 	text, err := os.ReadFile(filepath.Join(corpus, name))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,14 @@ func runFile(t *testing.T, name, class string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, inPlace := range f.Layouts() {
+	layouts := f.Layouts()
+	if meant := strings.Count(verdict, "-place: "); len(layouts) != meant {
+		t.Errorf("runs in %d layouts; %q has %d", len(layouts), verdict, meant)
+	}
+	for _, inPlace := range layouts {
+		if layout := strings.ReplaceAll(msccl.Layout(inPlace), " ", "-"); !strings.HasPrefix(verdict, layout) && !strings.Contains(verdict, "; "+layout) {
+			t.Errorf("runs %s; the verdict is %q", layout, verdict)
+		}
 		// One element a chunk, and enough for two loops with a rest.
 		for _, each := range []int64{1, p.Protocol.StepBytes()/4/int64(p.Widest) + 3} {
 			if each > 1 && int64(f.Ranks*f.Chunks)*each > 4<<20 {

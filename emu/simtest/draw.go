@@ -110,8 +110,7 @@ func drawRun(rng *rand.Rand, s collective.Shape, comm []int) emu.Run {
 // drawUse draws an algorithm that the shape allows, and then what it is to do:
 // algorithms that do little would otherwise be drawn too seldom.
 func drawUse(rng *rand.Rand, r *emu.Run, s collective.Shape) {
-	types := []collective.DType{collective.Float32, collective.Float64, collective.Int32, collective.Int64}
-	ops := []collective.RedOp{collective.Sum, collective.Prod, collective.Min, collective.Max}
+	types, ops := collective.DTypes(), collective.RedOps()
 	var fit []collective.Algorithm
 	for _, a := range collective.Algorithms() {
 		if a.Check(collective.Use{Op: a.Ops[0]}, s) == nil {
@@ -120,7 +119,7 @@ func drawUse(rng *rand.Rand, r *emu.Run, s collective.Shape) {
 	}
 	a := fit[rng.IntN(len(fit))]
 	for {
-		u := collective.Use{Op: a.Ops[rng.IntN(len(a.Ops))], DType: types[rng.IntN(4)], RedOp: ops[rng.IntN(4)],
+		u := collective.Use{Op: a.Ops[rng.IntN(len(a.Ops))], DType: types[rng.IntN(len(types))], RedOp: ops[rng.IntN(len(ops))],
 			Protocol: collective.Protocol(rng.IntN(3))}
 		if a.Check(u, s) == nil {
 			r.Algorithm, r.Op, r.DType, r.RedOp, r.Options.Protocol = a.Name, u.Op, u.DType, u.RedOp, u.Protocol

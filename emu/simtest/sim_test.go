@@ -11,7 +11,7 @@ import (
 
 var (
 	simSeed = flag.Uint64("sim.seed", 1, "first seed of the simulated cases")
-	simN    = flag.Int("sim.n", 20, "number of simulated cases")
+	simN    = flag.Int("sim.n", 10, "number of simulated cases")
 )
 
 // TestSim draws random clusters and runs and checks, from outside the kernel,

@@ -22,6 +22,9 @@ type Case struct {
 	// which NCCL compares them.
 	Candidates []tuner.Estimate
 	chunk      int64 // bytes that cap the plan's chunk; 0: none
+	// Work is about how many slices of steps kernels carry out for the line, both
+	// halves: what its wall time is proportional to.
+	Work int64
 	// Channels in use; Payload as resolved.
 	Channels int
 	Payload  Payload
@@ -143,6 +146,7 @@ func (s *Spec) build(f *fabric.Fabric, groups []group, like Case, size int64) (C
 		c.Others = append(c.Others, g.Run)
 	}
 	c.choosePayload(s.Payload, s.Budget, plans)
+	c.Work = work(plans[0], &c.Run)
 	return c, nil
 }
 
@@ -164,4 +168,15 @@ func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *co
 		Iterations: total, Launch: s.Launch, Sync: s.Sync}
 	plan, err := c.Run.Build(g.shape)
 	return c, plan, err
+}
+
+// work reckons with rank 0's blocks for every rank.
+func work(p *collective.Plan, r *emu.Run) int64 {
+	g := p.Size(r.Count, r.DType.Size())
+	var steps int64
+	for _, b := range p.Rank(0) {
+		steps += int64(len(b.Steps))
+	}
+	const halves = 2
+	return halves * steps * int64(p.Ranks) * int64(g.Loops) * int64(g.Slices) * int64(r.Iterations)
 }

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *
 func (s *Spec) illegal(e tuner.Estimate, use collective.Use, shape collective.Shape, named bool) string {
 	a, err := collective.Lookup(e.Algorithm)
 	if err != nil {
-		return "not built in"
+		return err.Error()
 	}
 	if err := a.Check(use, shape); err != nil {
 		return err.Error()
@@ -70,12 +71,17 @@ func (s *Spec) illegal(e tuner.Estimate, use collective.Use, shape collective.Sh
 // nothing says why no candidate is left.
 func (s *Spec) nothing(named []string, all []tuner.Estimate) error {
 	if len(named) == 1 {
-		if _, err := collective.Lookup(named[0]); err != nil {
+		a, err := collective.Lookup(named[0])
+		if err != nil {
 			return err
+		}
+		if !s.AutoProtocol && a.Protocols != nil && !slices.Contains(a.Protocols, s.Protocol) {
+			return fmt.Errorf("%s %s: it does not use protocol %s; leave out %s, or name %s", s.by(s.AlgorithmBy, "--algo"), named[0],
+				s.Protocol, s.by(s.ProtocolBy, "--proto"), joined(a.Protocols, " or "))
 		}
 		for _, e := range all {
 			if e.Algorithm == named[0] && (s.AutoProtocol || e.Protocol == s.Protocol) {
-				return fmt.Errorf("--algo %s: %s", named[0], e.Why)
+				return fmt.Errorf("%s %s: %s", s.by(s.AlgorithmBy, "--algo"), named[0], e.Why)
 			}
 		}
 	}
@@ -83,8 +89,21 @@ func (s *Spec) nothing(named []string, all []tuner.Estimate) error {
 	for i, e := range all {
 		why[i] = fmt.Sprintf("%s %s: %s", e.Algorithm, e.Protocol, e.Why)
 	}
-	return fmt.Errorf("nothing that --algo and --proto allow does %s here (%s)", s.Op, strings.Join(why, "; "))
+	return fmt.Errorf("nothing that %s and %s allow does %s here (%s)", s.by(s.AlgorithmBy, "--algo"), s.by(s.ProtocolBy, "--proto"),
+		s.Op, strings.Join(why, "; "))
 }
+
+// joined names things.
+func joined[T fmt.Stringer](all []T, between string) string {
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.String()
+	}
+	return strings.Join(names, between)
+}
+
+// by returns where the user said something, for messages.
+func (s *Spec) by(said, flag string) string { return cmp.Or(said, flag) }
 
 // candidates returns what NCCL has for the operation, and below it what the user
 // named besides, of which NCCL knows no cost.
@@ -151,7 +170,7 @@ func (s *Spec) options(c *Case, root int) collective.Options {
 }
 
 // AlgorithmFilter reads what --algo and NCCL_ALGO may say: names of the
-// registry, and NCCL's own that are not built in.
+// registry.
 func AlgorithmFilter(text string) (tuner.Filter, error) {
 	known := AlgorithmNames()
 	return tuner.ParseFilter(text, known, func(name string, _ []string) error {
@@ -165,11 +184,6 @@ func AlgorithmNames() []string {
 	var known []string
 	for _, a := range collective.Algorithms() {
 		known = append(known, a.Name)
-	}
-	for _, a := range []string{tuner.CollNetDirect, tuner.CollNetChain, tuner.NVLS, tuner.NVLSTree, tuner.PAT} {
-		if !slices.Contains(known, a) {
-			known = append(known, a)
-		}
 	}
 	return known
 }

@@ -31,8 +31,10 @@ type Host struct {
 // maxHosts is how many lines of hosts a file may have: one a GPU.
 const maxHosts = 1 << 17
 
-// ParseHosts reads a host file as Open MPI does: a node a line, how many ranks
-// it takes after slots=, and comments after #. Errors name the line.
+// ParseHosts reads a host file as Open MPI and MPICH do: a node a line, how many
+// ranks it takes after slots= or a colon, and comments after #. Open MPI's
+// max_slots, which bounds what may be asked for besides, is passed over. Errors
+// name the line.
 func ParseHosts(file string, data []byte) ([]Host, error) {
 	var hosts []Host
 	line := 0
@@ -44,13 +46,23 @@ func ParseHosts(file string, data []byte) ([]Host, error) {
 			continue
 		}
 		h := Host{Name: words[0], At: fmt.Sprintf("%s:%d", file, line)}
-		for _, w := range words[1:] {
-			v, ok := strings.CutPrefix(w, "slots=")
+		words = words[1:]
+		if name, n, ok := strings.Cut(h.Name, ":"); ok { // MPICH
+			h.Name, words = name, append(words, "slots="+n)
+		}
+		for _, w := range words {
+			key, v, _ := strings.Cut(w, "=")
 			n, err := strconv.ParseUint(v, 10, 31)
-			if !ok || err != nil || n == 0 {
+			switch key {
+			case "slots":
+				h.Slots = int(n)
+			case "max_slots", "max-slots":
+			default:
+				n = 0
+			}
+			if err != nil || n == 0 {
 				return nil, fmt.Errorf("%s: %.64q: after the node comes slots=N, with N at least 1", h.At, w)
 			}
-			h.Slots = int(n)
 		}
 		if hosts = append(hosts, h); len(hosts) > maxHosts {
 			return nil, fmt.Errorf("%s: more than %d hosts", h.At, maxHosts)

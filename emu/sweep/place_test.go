@@ -20,6 +20,7 @@ func TestPlacement(t *testing.T) {
 		{"the same, dealt", "node2 slots=2\nnode0 slots=3\n", true, []int{8, 0, 9, 1, 2}},
 		{"a node alone has all its GPUs", "node1\n", false, []int{4, 5, 6, 7}},
 		{"a node twice has two slots", "node1\nnode0\nnode1\n", false, []int{4, 5, 0, 1, 2, 3}},
+		{"as MPICH writes it, and with a most", "node2:2\nnode0 slots=3 max_slots=4\n", false, []int{8, 9, 0, 1, 2}},
 		{"slots add up", "node1 slots=1\nnode0 slots=1\nnode1 slots=2", false, []int{4, 5, 6, 0}},
 	} {
 		p := Placement{ByNode: c.byNode}

@@ -84,16 +84,6 @@ func (s *Spec) checkSizes() error {
 	case s.MaxBytes > MaxBytes:
 		return fmt.Errorf("-e %d: above %d (16T), the most there may be", s.MaxBytes, int64(MaxBytes))
 	}
-	sizes, err := s.Sizes()
-	if err != nil {
-		return err
-	}
-	for _, d := range s.DTypes {
-		for _, b := range sizes {
-			if b%d.Size() != 0 {
-				return fmt.Errorf("size %d: not a multiple of %s's %d bytes; choose -b, -e, -f or -i so that every size is", b, d, d.Size())
-			}
-		}
-	}
-	return nil
+	_, err := s.Sizes()
+	return err
 }

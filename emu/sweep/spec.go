@@ -30,6 +30,10 @@ type Spec struct {
 
 	// Algorithm is a registry name, "auto", or whatever else NCCL_ALGO may say
 	// (tuner.Filter).
+	// AlgorithmBy and ProtocolBy are where the two were said, when that was not
+	// --algo and --proto: the name of a variable.
+	AlgorithmBy, ProtocolBy string
+
 	Algorithm string
 	// Protocol is the wire style; AutoProtocol leaves it to the tuner, among
 	// those that Tuning allows.

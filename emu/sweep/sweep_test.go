@@ -104,8 +104,6 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		{"sizes the wrong way round", func(s *Spec) { s.MinBytes, s.MaxBytes = 1<<20, 1<<10 }, "-b 1048576: must be from 0 to -e 1024"},
-		{"half an element", func(s *Spec) { s.MinBytes, s.MaxBytes = 6, 6 }, "size 6: not a multiple of float's 4 bytes"},
-		{"half an element on the way", func(s *Spec) { s.MinBytes, s.Factor, s.StepBytes = 16, 1, 1<<20+2 }, "size 1048594: not a multiple"},
 		{"more than there may be", func(s *Spec) { s.MaxBytes = MaxBytes + 1 }, "-e 17592186044417: above 17592186044416 (16T)"},
 		{"root", func(s *Spec) { s.Op, s.Root = collective.Broadcast, 32 }, "-r 32: the communicator has ranks 0 to 31"},
 		{"root below zero", func(s *Spec) { s.Op, s.Root = collective.Reduce, -1 }, "-r -1: the communicator has ranks 0 to 31"},

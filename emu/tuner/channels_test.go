@@ -92,3 +92,27 @@ func TestBound(t *testing.T) {
 		t.Error("the version")
 	}
 }
+
+// A plan that is built without a chunk has the one that a long message begins
+// with: what is tried in a test is what auto runs.
+func TestABareBuildHasTheFirstChunk(t *testing.T) {
+	for _, tc := range []struct {
+		algorithm string
+		nodes     int
+	}{{NVLS, 1}, {NVLSTree, 2}, {NVLSTree, 3}, {NVLSTree, 4}, {NVLSTree, 16}} {
+		c, s := dgx(tc.nodes), collective.Uniform(tc.nodes, 8)
+		o := collective.Options{Channels: 4}
+		bare, err := collective.Build(tc.algorithm, collective.AllReduce, s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.ChunkBytes = c.Chunk(tc.algorithm, collective.AllReduce, collective.Simple, 1<<40, 4, 0)
+		tuned, err := collective.Build(tc.algorithm, collective.AllReduce, s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bare.ChunkBytes != tuned.ChunkBytes {
+			t.Errorf("%s on %d nodes: chunks of %d bytes, the tuner begins with %d", tc.algorithm, tc.nodes, bare.ChunkBytes, tuned.ChunkBytes)
+		}
+	}
+}

@@ -6,9 +6,6 @@ import "github.com/railyard/railyard/collective"
 const (
 	kib = 1 << 10
 
-	nvlsChunk      = 128 * kib // NCCL_NVLS_CHUNKSIZE
-	nvlsTreeNodes  = 4         // from so many on NVLSTree's chunk begins at
-	nvlsTreeFar    = 64 * kib
 	simpleStep     = 512 * kib // a step of Simple's buffer: PAT and CollNetDirect begin there
 	collnetChunk   = 256 * kib
 	p2pNetChunk    = 128 * kib
@@ -49,7 +46,7 @@ func halve(chunk, least, bytes, together, most int64) int64 {
 // default.
 func (c *Communicator) Chunk(algorithm string, op collective.Op, p collective.Protocol, bytes int64, channels int, nvls int64) int64 {
 	if nvls == 0 {
-		nvls = nvlsChunk
+		nvls = collective.NVLSChunk
 	}
 	n, heads := int64(channels), int64(c.Heads())
 	switch algorithm {
@@ -59,8 +56,8 @@ func (c *Communicator) Chunk(algorithm string, op collective.Op, p collective.Pr
 		}
 		return cascade(nvls, bytes, n*heads, nvlsCascade)
 	case NVLSTree:
-		if c.Nodes >= nvlsTreeNodes {
-			nvls = min(nvls, nvlsTreeFar)
+		if c.Nodes >= collective.NVLSTreeFar {
+			nvls = min(nvls, collective.NVLSTreeFarChunk)
 		}
 		return cascade(nvls, bytes, n*heads, nvlsTreeCascade)
 	case CollNetDirect:

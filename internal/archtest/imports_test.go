@@ -159,6 +159,45 @@ func tableOrdered(t *tree) []finding {
 	return found
 }
 
+// tableUsed finds permissions that no file needs: what is not asked for should
+// not be there to be taken. Tests need a row's word for modules alone.
+func tableUsed(t *tree) []finding {
+	var found []finding
+	for _, r := range t.table {
+		p := t.find(r.path)
+		if p == nil {
+			continue // a row may come before its package
+		}
+		code, all := pathsOf(p.code()), pathsOf(slices.Concat(p.code(), p.tests()))
+		for _, name := range r.imports {
+			if !slices.Contains(code, module+"/"+name) {
+				found = append(found, finding{r.path, "may import " + name + " and does not: take it out of its row"})
+			}
+		}
+		for _, m := range r.modules {
+			if !slices.ContainsFunc(all, func(path string) bool { return within(path, []string{m}) }) {
+				found = append(found, finding{r.path, "may use " + m + " and does not: take it out of its row"})
+			}
+		}
+		for _, path := range r.std {
+			if !slices.Contains(code, path) {
+				found = append(found, finding{r.path, fmt.Sprintf("may import %q and does not: take it out of its row", path)})
+			}
+		}
+	}
+	return found
+}
+
+// pathsOf returns the paths that files import.
+func pathsOf(files []*file) (paths []string) {
+	for _, f := range files {
+		for _, i := range f.imports() {
+			paths = append(paths, i.path)
+		}
+	}
+	return paths
+}
+
 // standard reports whether a path belongs to the standard library, by the go
 // command's own rule: other people's first element has a dot.
 func standard(path string) bool {

@@ -15,6 +15,7 @@ var rules = []struct {
 	judge rule
 }{
 	{"table", tableOrdered},
+	{"used", tableUsed},
 	{"imports", importsKeepTable},
 	{"tests", testsKeepLevel},
 	{"never", neverReached},
@@ -79,7 +80,7 @@ type sample struct {
 }
 
 // samples break each rule, and keep it where it is easily mistaken.
-var samples = slices.Concat(importSamples, tableSamples, puritySamples, typeSamples, styleSamples, textSamples)
+var samples = slices.Concat(importSamples, tableSamples, usedSamples, puritySamples, typeSamples, styleSamples, textSamples)
 
 // sampleTable has one package of each kind.
 var sampleTable = []row{
@@ -153,7 +154,11 @@ func TestLoad(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "core/a.go:2") {
 		t.Errorf("broken source: %v", err)
 	}
-	tr, err := load(fstest.MapFS{
+	tr, err := load(fstest.MapFS{".git": {Data: []byte("gitdir: elsewhere")}}, nil)
+	if err != nil || len(tr.texts) > 0 {
+		t.Errorf("git's file in a worktree is read: %v", err)
+	}
+	tr, err = load(fstest.MapFS{
 		"core/a.go":            {Data: []byte("package core")},
 		"core/b/b.go":          {Data: []byte("package b")},
 		"core/c.go":            {Data: []byte("package core")},

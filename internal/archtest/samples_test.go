@@ -80,6 +80,17 @@ var tableSamples = []sample{
 	}, want: []string{"both allowed and ruled out", "gone is ruled out but has no row"}},
 }
 
+var usedSamples = []sample{
+	{rule: "used", name: "all, and a row without a package", files: map[string]string{
+		"core/room/a.go":      "package room\nimport (\"unsafe\"; \"" + module + "/core\")",
+		"core/room/a_test.go": "package room\nimport \"example.com/yaml/ast\"",
+	}},
+	{rule: "used", name: "none, and of ours only by a test", files: map[string]string{
+		"core/room/a.go":      "package room",
+		"core/room/a_test.go": "package room\nimport (\"unsafe\"; \"" + module + "/core\")",
+	}, want: []string{"core/room: may import core and does not", "may use example.com/yaml and does not", `may import "unsafe" and does not`}},
+}
+
 var puritySamples = []sample{
 	{rule: "concurrency", name: "none", files: map[string]string{
 		"core/a.go":      "package core\nfunc f(p *int) int { return -*p }",

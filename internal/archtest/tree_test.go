@@ -79,8 +79,8 @@ func load(fsys fs.FS, table []row) (*tree, error) {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() {
-			return nil
+		if !d.Type().IsRegular() || name == ".git" {
+			return nil // a checkout of git worktree has a file of that name
 		}
 		src, err := fs.ReadFile(fsys, name)
 		if err != nil {

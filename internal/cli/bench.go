@@ -113,10 +113,19 @@ func (l *benchLine) cluster(a *App) (err error) {
 
 // checkHow looks at the algorithm, or at the plan that stands in for one.
 func (l *benchLine) checkHow(a *App) error {
+	l.config.AlgoBy, l.config.ProtoBy = l.variableOf("algo"), l.variableOf("proto")
 	if l.config.PlanFile != "" {
 		return l.usePlan(a)
 	}
 	return l.config.checkAlgo()
+}
+
+// variableOf returns the variable that a setting's value is from; empty: none.
+func (l *benchLine) variableOf(name string) string {
+	if from := l.sources[name].from; from != "default" && from != "flag" {
+		return from
+	}
+	return ""
 }
 
 // parseOp reads the operation. A plan may do one that no algorithm of ours

@@ -59,7 +59,7 @@ func (c *BenchConfig) checkAlgo() error {
 	name := f.Named(c.Op)[0]
 	a, err := collective.Lookup(name)
 	if err != nil {
-		return fmt.Errorf("--algo: %w", notYet(name))
+		return fmt.Errorf("--algo: %w", err)
 	}
 	var others []string
 	for _, o := range collective.Algorithms() {

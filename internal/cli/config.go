@@ -56,11 +56,13 @@ type BenchConfig struct {
 	PlanFile string   // MSCCL file to run in place of an algorithm; empty for none
 	Plan     *PlanUse // what it holds
 
-	Algo     string // Auto, a name of collective's registry, or a list as NCCL_ALGO has it
-	Proto    string // Auto, a protocol, or a list as NCCL_PROTO has it
-	Channels int    // 0 is the host's choice
-	Slices   int    // slices a chunk: 0 is the algorithm's own, else 1, 2 or 4
-	NCCL     string // version whose tuner Auto follows, for example "2.30"
+	// AlgoBy and ProtoBy are the variables that said them, empty for flags.
+	AlgoBy, ProtoBy string
+	Algo            string // Auto, a name of collective's registry, or a list as NCCL_ALGO has it
+	Proto           string // Auto, a protocol, or a list as NCCL_PROTO has it
+	Channels        int    // 0 is the host's choice
+	Slices          int    // slices a chunk: 0 is the algorithm's own, else 1, 2 or 4
+	NCCL            string // version whose tuner Auto follows, for example "2.30"
 	// Tuning is what the environment says to NCCL, and the version.
 	Tuning  tuner.Settings
 	Debug   Debug
@@ -116,13 +118,10 @@ type launch struct {
 	every shaping.Duration
 }
 
-// Measured on 8 × H100 with nccl-tests: one process a GPU issues an iteration
-// about every 8 µs, one process for eight GPUs every 31 to 35 µs, a framework
-// about every 48 µs.
 var (
-	perGPU  = launch{"per-gpu", 8 * shaping.Microsecond}
-	perNode = launch{"per-node", 33 * shaping.Microsecond}
-	torch   = launch{"torch", 48 * shaping.Microsecond}
+	perGPU  = launch{"per-gpu", sweep.LaunchPerGPU}
+	perNode = launch{"per-node", sweep.LaunchPerNode}
+	torch   = launch{"torch", sweep.LaunchTorch}
 )
 
 var launches = []launch{perGPU, perNode, torch}

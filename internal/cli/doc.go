@@ -19,7 +19,8 @@
 //	effective.go --print-effective
 //	sink.go      from a run's rows to tables, JSON and CSV
 //	progress.go  a bar on a terminal, lines elsewhere
-//	plan.go      plan list, show and export; plan_check.go and plan_import.go the others
+//	plan.go      plan show and export; plan_list.go, plan_check.go and plan_import.go the others
+//	plan_line.go the flags of all of them, and the plan they name
 //	plan_use.go  the plan of --plan
 //	topo.go      topo: machines read from files of other tools, and written
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go

@@ -109,36 +109,21 @@ func (c *BenchConfig) setDTypes(s string) (err error) {
 	return err
 }
 
-// kind is an element type or a reduction.
-type kind interface {
-	Implemented() bool
-	String() string
+// offered names the types or reductions for help.
+func offered[K fmt.Stringer](all []K) string {
+	return strings.Join(names(all), ", ") + " or all"
 }
 
-// implemented returns those of all kinds that there are so far.
-func implemented[K kind](all []K) []K {
-	return slices.DeleteFunc(slices.Clone(all), func(k K) bool { return !k.Implemented() })
-}
-
-// offered names the kinds for help.
-func offered[K kind](all []K) string {
-	return strings.Join(names(implemented(all)), ", ") + " or all"
-}
-
-// pick reads the name of one kind, or "all" for every one there is so far.
-func pick[K kind](s string, all []K, parse func(string) (K, error)) ([]K, error) {
+// pick reads the name of one type or reduction, or "all" for every one.
+func pick[K fmt.Stringer](s string, all []K, parse func(string) (K, error)) ([]K, error) {
 	if s == "all" {
-		return implemented(all), nil
+		return slices.Clone(all), nil
 	}
 	k, err := parse(s)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, errors.New(suggest.Unknown(s, append(names(all), "all")))
-	case !k.Implemented():
-		return nil, notYet(s)
-	default:
-		return []K{k}, nil
 	}
+	return []K{k}, nil
 }
 
 func names[K fmt.Stringer](all []K) []string {

@@ -101,3 +101,10 @@ func (i *importJSON) write(w io.Writer) error {
 	}
 	return err
 }
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

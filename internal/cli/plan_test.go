@@ -27,7 +27,7 @@ func TestPlanList(t *testing.T) {
 		}
 	}
 	s.run("plan list --format json")
-	var rows []algorithmJSON
+	var rows []collective.Row
 	if err := json.Unmarshal(s.out.Bytes(), &rows); err != nil || len(rows) != len(all) || rows[0].Name != all[0].Name {
 		t.Errorf("%v: %+v", err, rows)
 	}

@@ -24,6 +24,16 @@ func (l *benchLine) usePlan(a *App) error {
 			return fmt.Errorf("--%s: the plan says; leave it out, or leave out --plan", f)
 		}
 	}
+	for _, f := range []string{"algo", "proto"} {
+		if v := l.variableOf(f); v != "" {
+			l.notes = append(l.notes, v+" has no effect: the plan says")
+		}
+	}
+	for _, v := range []string{"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS"} {
+		if a.Getenv(v) != "" {
+			l.notes = append(l.notes, v+" has no effect: the plan says")
+		}
+	}
 	text, err := a.ReadPlan(c.PlanFile)
 	if err != nil {
 		return fmt.Errorf("--plan: %w", err)

@@ -131,8 +131,8 @@ var idleVariables = []idleVariable{
 	{"MASTER_PORT", "one command runs all ranks", ""},
 }
 
-// variables reads the environment that has no flag. What had a say is kept for
-// the report, what has none is noted once.
+// variables reads the environment that has no flag. All that is set is kept for
+// the report; what has no say here is noted once.
 func (l *benchLine) variables(a *App) error {
 	c := &l.config
 	var errs []error
@@ -152,7 +152,11 @@ func (l *benchLine) variables(a *App) error {
 	}
 	for _, v := range idleVariables {
 		value := a.Getenv(v.name)
-		if value != "" && !strings.Contains(" "+v.same+" ", " "+value+" ") {
+		if value == "" {
+			continue
+		}
+		c.Env = append(c.Env, v.name+"="+value)
+		if !strings.Contains(" "+v.same+" ", " "+value+" ") {
 			l.notes = append(l.notes, fmt.Sprintf("%s=%s has no effect: %s", v.name, suggest.Clip(value), v.why))
 		}
 	}

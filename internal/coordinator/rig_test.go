@@ -27,7 +27,7 @@ const version = "test"
 
 // bound is how long anything here may take before it counts as hanging. No test
 // waits for it unless it fails.
-const bound = 30 * time.Second
+const bound = time.Minute
 
 // rig is a cluster on real loopback sockets, all of whose nodesims run in this
 // process.

@@ -5,18 +5,16 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/wire"
 )
 
-// doer returns the first algorithm that does an operation; empty: none does.
+// doer returns the first algorithm that does an operation.
 func doer(op collective.Op) string {
-	for _, a := range collective.Algorithms() {
-		if slices.Contains(a.Ops, op) {
-			return a.Name
-		}
-	}
-	return ""
+	all := collective.Algorithms()
+	return all[slices.IndexFunc(all, func(a collective.Algorithm) bool { return slices.Contains(a.Ops, op) })].Name
 }
 
 // TestSplitLaw: several communicators at once, of unlike sizes and out of
@@ -61,10 +59,6 @@ func TestEveryOperation(t *testing.T) {
 	c := trio()
 	r := gather(t, c, 3)
 	for _, op := range collective.Ops() {
-		if doer(op) == "" {
-			t.Logf("no algorithm does %s", op)
-			continue
-		}
 		for _, size := range []int64{0, 12, 4100} {
 			spec := single(doer(op))
 			spec.Op, spec.MinBytes, spec.MaxBytes, spec.AllRoots = op, size, size, true
@@ -80,6 +74,46 @@ func TestEveryOperation(t *testing.T) {
 			r.sameRows(got, want)
 		}
 	}
+}
+
+// TestEveryAlgorithm on daemons, each as far as it is legal there: one server,
+// one GPU on each of three, three GPUs on each of three.
+func TestEveryAlgorithm(t *testing.T) {
+	t.Parallel()
+	met := map[string]bool{}
+	for _, group := range []emu.Group{{Count: 1, System: "dgx-h100", GPUs: 6}, {Count: 3, System: "dgx-h100", GPUs: 1}, {Count: 3, System: "dgx-h100", GPUs: 3}} {
+		c := emu.Cluster{Groups: []emu.Group{group}}
+		f, err := fabric.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := gather(t, c, group.Count)
+		for _, a := range collective.Algorithms() {
+			for _, op := range a.Ops {
+				if a.Check(collective.Use{Op: op}, f.Shape(f.All())) != nil {
+					continue
+				}
+				spec := single(a.Name)
+				spec.Op, spec.MinBytes, spec.MaxBytes = op, 36000, 36000
+				r.sameRows(must(r.bench(spec)), foresee(t, c, spec))
+				met[a.Name+op.String()] = true
+			}
+		}
+	}
+	for _, a := range collective.Algorithms() {
+		for _, op := range a.Ops {
+			if !met[a.Name+op.String()] {
+				t.Errorf("%s %s ran nowhere", a.Name, op)
+			}
+		}
+	}
+}
+
+func must(got told, err error) told {
+	if err != nil {
+		panic(err)
+	}
+	return got
 }
 
 // sameRows compares rows with predict's, elements being right wherever somebody
@@ -106,9 +140,6 @@ func (r *rig) sameRows(got, want told) {
 // that does not hold rank 0 of the world, or is out of order.
 func TestRootIsOfItsCommunicator(t *testing.T) {
 	t.Parallel()
-	if doer(collective.Broadcast) == "" {
-		t.Skip("no algorithm does broadcast")
-	}
 	c := trio()
 	r := gather(t, c, 3)
 	for _, order := range [][]int{{2, 3}, {3, 2}} {

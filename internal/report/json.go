@@ -134,7 +134,7 @@ func (j *JSON) document(f Footer) document {
 		Version: jsonVersion, StartTime: stamp(h.Start), EndTime: stamp(f.End),
 		Args: list(h.Args), Env: list(h.Env), NCCLVersion: h.NCCLVersion,
 		Config: config(h.Config), Devices: devices(h.Devices), Results: []resultJSON{},
-		OutOfBounds: boundsJSON{j.summary.Errors, strconv.FormatBool(j.summary.Errors == 0)},
+		OutOfBounds: boundsJSON{j.summary.Errors, strconv.FormatBool(j.summary.Errors == 0 && f.Err == "")},
 		Average:     averageJSON{fixed(j.summary.BusBandwidth()), j.okay()},
 		Errors:      []string{},
 		Railyard:    f.Railyard,

@@ -79,7 +79,7 @@ func (t *Table) cell(size int64, c Cell) string {
 func (t *Table) End(f Footer) error {
 	var b strings.Builder
 	verdict := "OK"
-	if t.summary.Errors > 0 {
+	if t.summary.Errors > 0 || f.Err != "" { // what never ran is not within bounds
 		verdict = "FAILED"
 	}
 	fmt.Fprintf(&b, "# %-20s : %d %s\n", "Out of bounds values", t.summary.Errors, verdict)

@@ -39,6 +39,7 @@ func (v verbs) run(ctx context.Context, c *cli.BenchConfig, t *table) error {
 	if err := checkMemory(sw, memAvailable()); err != nil {
 		return err
 	}
+	tellCost(sw, func(text string) { t.sink.Progress(0, 0, text) })
 	t.sink.Progress(0, 0, "starting nodesims")
 	k, err := coordinator.Start(ctx, coordinator.Config{Cluster: f.Cluster, Procs: c.Procs, Spawn: true,
 		Nodesim: c.Nodesim, Version: v.version, Gossip: gossip.Loopback(), Logger: c.Log})

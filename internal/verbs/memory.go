@@ -33,6 +33,25 @@ func checkMemory(sw *sweep.Sweep, available int64) error {
 	return nil
 }
 
+// Slices a second that a kernel carries out, roughly, on the machines that this
+// was tried on; and how much work is worth a word before it begins.
+const (
+	slicesPerSecond = 500_000
+	muchWork        = 120 * slicesPerSecond
+)
+
+// tellCost says what will take minutes: wall time grows with the size, and the
+// first row may be long in coming.
+func tellCost(sw *sweep.Sweep, say func(string)) {
+	var all int64
+	for i := range sw.Cases {
+		all += sw.Cases[i].Work
+	}
+	if all > muchWork {
+		say(fmt.Sprintf("some %d million slices to emulate: about %d minutes", all/1e6, all/slicesPerSecond/60))
+	}
+}
+
 // memAvailable returns the bytes that Linux says can be had without swapping;
 // 0 elsewhere.
 func memAvailable() int64 {

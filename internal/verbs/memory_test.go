@@ -43,3 +43,24 @@ func TestFullPayloadThatDoesNotFit(t *testing.T) {
 		}
 	}
 }
+
+// What takes minutes is said before it begins, what takes seconds is not.
+func TestTellCost(t *testing.T) {
+	f, err := fabric.New(emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-h100", GPUs: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bytes, long := range map[int64]bool{1 << 30: false, 16 << 40: true} {
+		sw, err := sweep.New(f, sweep.Spec{Op: collective.AllReduce, MinBytes: bytes, MaxBytes: bytes, Iterations: 20, Warmup: 1,
+			DTypes: []collective.DType{collective.Float32}, RedOps: []collective.RedOp{collective.Sum},
+			Algorithm: "ring", AutoProtocol: true, Payload: sweep.PayloadNone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		tellCost(sw, func(text string) { said = text })
+		if long != strings.Contains(said, "minutes") {
+			t.Errorf("%d bytes: %q", bytes, said)
+		}
+	}
+}

@@ -33,6 +33,7 @@ func foresee(ctx context.Context, c *cli.BenchConfig, t *table) error {
 	if err := t.begin(coordinator.Started{Cluster: f.Cluster, Devices: coordinator.Devices(f, sw.World), Rows: len(sw.Cases)}); err != nil {
 		return err
 	}
+	tellCost(sw, func(text string) { t.sink.Progress(0, 0, text) })
 	s := predict.New(f, t.buf != nil)
 	s.Stop = ctx.Err
 	if t.buf != nil {

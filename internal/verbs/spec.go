@@ -13,9 +13,6 @@ var modes = map[string]sweep.Payload{
 	"auto": sweep.PayloadAuto, "full": sweep.PayloadFull, "scaled": sweep.PayloadScaled, "none": sweep.PayloadNone,
 }
 
-// protocols are those a plan can have, by their names on the command line.
-var protocols = map[string]collective.Protocol{"simple": collective.Simple, "ll": collective.LL, "ll128": collective.LL128}
-
 // spec returns the sweep that a command line asks for on a cluster.
 func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
 	s := sweep.Spec{
@@ -26,8 +23,9 @@ func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
 		Launch: c.LaunchEvery, Seed: c.Seed,
 	}
 	s.Tuning = c.Tuning
-	var one bool
-	if s.Protocol, one = protocols[c.Proto]; !one { // the tuner chooses, among all or some
+	s.AlgorithmBy, s.ProtocolBy = c.AlgoBy, c.ProtoBy
+	var several error
+	if s.Protocol, several = collective.ParseProtocol(c.Proto); several != nil { // the tuner chooses, among all or some
 		s.AutoProtocol = true
 		if c.Proto != cli.Auto {
 			s.Tuning.Protocols = c.Proto
