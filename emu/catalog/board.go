@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,8 +15,11 @@ type Board struct {
 	// Switches are PCIe switches, spread over the sockets; GPUs and NICs hang on
 	// them in turn. None: all hang on the sockets' own roots.
 	Switches int
-	Memory   shaping.Rate // DRAM of one socket, reads and writes together
-	Between  shaping.Rate // what GPUs and NICs get through the link between two sockets, one direction
+	// Roots: each switch hangs on a host bridge of its own.
+	Roots   bool
+	Gen     int          // PCIe generation of the GPUs, where it is not the slots'
+	Memory  shaping.Rate // DRAM of one socket, reads and writes together
+	Between shaping.Rate // what GPUs and NICs get through the link between two sockets, one direction
 	// P2P is the farthest that GPUs may be apart and still read each other's
 	// memory over PCIe; Self: the driver forbids it.
 	P2P machine.Nearness
@@ -43,10 +47,16 @@ func (s *System) Machine() machine.Machine {
 	}
 	slot := machine.Slot{Gen: s.PCIe.Gen, Lanes: 16}
 	for i := range b.Switches {
-		m.Bridges = append(m.Bridges, machine.Bridge{PCI: machine.PCI{BusID: busID(i, 0), At: machine.OnNUMA(i * b.Sockets / b.Switches), Slot: slot}})
+		at := machine.OnNUMA(i * b.Sockets / b.Switches)
+		if b.Roots {
+			m.Bridges = append(m.Bridges, machine.Bridge{PCI: machine.PCI{BusID: busID(i, 4), At: at}, Host: true})
+			at = machine.OnBridge(len(m.Bridges) - 1)
+		}
+		m.Bridges = append(m.Bridges, machine.Bridge{PCI: machine.PCI{BusID: busID(i, 0), At: at, Slot: slot}})
 	}
 	for g := range s.GPUs {
-		gpu := machine.GPU{PCI: machine.PCI{BusID: busID(g, 1), At: b.place(g, s.GPUs), Slot: slot},
+		own := machine.Slot{Gen: cmp.Or(b.Gen, slot.Gen), Lanes: slot.Lanes}
+		gpu := machine.GPU{PCI: machine.PCI{BusID: busID(g, 1), At: b.place(g, s.GPUs), Slot: own},
 			Model: s.Model, Arch: fmt.Sprintf("sm_%d", s.Compute)}
 		if b.C2C > 0 {
 			gpu.C2C = machine.C2C{Count: 1, Rate: b.C2C}
@@ -73,8 +83,11 @@ func busID(i, kind int) string { return fmt.Sprintf("%04x:%02x:00.0", i/256+kind
 
 // place returns where the i-th of n like devices hangs.
 func (b *Board) place(i, n int) machine.Place {
-	if b.Switches > 0 {
-		return machine.OnBridge(i * b.Switches / n)
+	switch at := i * b.Switches / n; {
+	case b.Switches > 0 && b.Roots:
+		return machine.OnBridge(2*at + 1)
+	case b.Switches > 0:
+		return machine.OnBridge(at)
 	}
 	return machine.OnNUMA(i * b.Sockets / n)
 }

@@ -5,6 +5,7 @@
 //	board.go   Board: how its parts hang together; its graph, a machine.Machine
 //	parts.go   what several systems have alike: slots, SMs, proxies
 //	like.go    Like: whose figures stand for a machine that was imported
+//	text.go    Text: the tables as written, with their sources
 //	system_volta.go      DGX-1, DGX-2
 //	system_ampere.go     DGX A100
 //	system_hopper.go     DGX H100 and its kin, GH200

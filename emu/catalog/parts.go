@@ -33,12 +33,13 @@ var (
 	}
 )
 
-// SMs of each generation. Host is what makes 10–15 GB/s of a NIC whose two
-// channels are staged in host memory, as B200 and H100 nodes without
-// nvidia_peermem report [hw]; earlier generations have no figure of their own.
+// SMs of each generation. Host is such that a NIC whose channels are all staged
+// in host memory gets the 10 to 15 GB/s that nodes of B200 without
+// nvidia_peermem report [hw]: two channels a NIC on Hopper, four on Blackwell.
+// Earlier generations have no figure of their own.
 var (
-	voltaSM     = SM{Rate: 26_500 * shaping.MBps, Channels: 12, Kernel: 5 * us, Host: 6 * shaping.GBps} // tree cap [nccl]; 6 links, doubled, kernel and host as Hopper [assumed]
-	ampereSM    = SM{Rate: 24 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 6 * shaping.GBps}     // tree cap [nccl]; 12 links, doubled, kernel and host as Hopper [assumed]
-	hopperSM    = SM{Rate: 40 * shaping.GBps, Channels: 16, Kernel: 5 * us, Host: 6 * shaping.GBps}     // 38.7–41.4 GB/s a channel, Hopper tree cap; 8 rings found, each doubled [nccl]; with the LL hops 13–16 µs at 8 B on 8 GPUs [cal]; host [hw]
-	blackwellSM = SM{Rate: 70 * shaping.GBps, Channels: 32, Kernel: 5 * us, Host: 6 * shaping.GBps}     // tree cap, channels [nccl]; kernel as Hopper [assumed]; host [hw]
+	voltaSM     = SM{Rate: 26_500 * shaping.MBps, Channels: 12, Kernel: 5 * us, Host: 8 * shaping.GBps} // tree cap [nccl]; 6 links, doubled, kernel and host as Hopper [assumed]
+	ampereSM    = SM{Rate: 24 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 8 * shaping.GBps}     // tree cap [nccl]; 12 links, doubled, kernel and host as Hopper [assumed]
+	hopperSM    = SM{Rate: 40 * shaping.GBps, Channels: 16, Kernel: 5 * us, Host: 8 * shaping.GBps}     // 38.7–41.4 GB/s a channel, Hopper tree cap; 8 rings found, each doubled [nccl]; with the LL hops 13–16 µs at 8 B on 8 GPUs; host [cal]
+	blackwellSM = SM{Rate: 70 * shaping.GBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps} // tree cap, channels [nccl]; kernel as Hopper [assumed]; host [cal]
 )

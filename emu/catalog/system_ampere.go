@@ -22,7 +22,7 @@ var ampere = []System{{
 		Credit: 600 * ns, // [nccl]
 	},
 	SM: ampereSM, PCIe: pcie4, Proxy: onAMD,
-	Board: Board{Sockets: 2, Switches: 4, // two GPUs and two NICs a switch [assumed]
+	Board: Board{Sockets: 2, Switches: 4, Roots: true, // two GPUs and two NICs a switch [assumed]
 		Memory:  204_800 * shaping.MBps, // 8 channels of DDR4-3200 [assumed]
 		Between: 16 * shaping.GBps,      // AMD [nccl]
 		P2P:     machine.SYS,

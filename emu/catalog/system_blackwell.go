@@ -20,7 +20,7 @@ var nvlink5 = NVLink{
 }
 
 // blackwellBoard is that of DGX and HGX B200 and B300.
-var blackwellBoard = Board{Sockets: 2, Switches: 8, // as H100's [assumed]
+var blackwellBoard = Board{Sockets: 2, Switches: 8, Roots: true, // as H100's [assumed]
 	Memory:  358_400 * shaping.MBps, // 8 channels of DDR5-5600 [assumed]
 	Between: 40 * shaping.GBps,      // Emerald Rapids [nccl]
 	P2P:     machine.PXB,
@@ -81,4 +81,50 @@ var blackwell = []System{{
 	NVLink:  nvlink5,
 	SM:      blackwellSM, PCIe: pcie6, Proxy: onIntel, Board: tray,
 	Link: "xdr", Fabric: "rail-optimized",
+}, {
+	Name:    "vera-rubin-nvl72",
+	Alias:   "vr-nvl144",
+	About:   "a tray of 4 × Rubin; 18 trays are an NVLink 6 domain of 72 GPUs, 144 dies; NICs of 800 Gb/s",
+	GPUs:    4, // [hw]
+	NICs:    4, // [assumed]
+	Model:   "NVIDIA Rubin",
+	Compute: 107, // [assumed]
+	CPU:     Arm,
+	NVLink: NVLink{
+		Wire:   1800 * shaping.GBps, // 36 links × 50 GB/s [hw]
+		Links:  36,                  // [hw]
+		Usable: 856,                 // as NVLink 5's [assumed]
+		Steps:  overNVLink,
+		Credit: 600 * ns, // [nccl]
+	},
+	SM: rubinSM, PCIe: pcie6, Proxy: onIntel,
+	Board: Board{Sockets: 2, Switches: 4, // [assumed]
+		Memory:  1200 * shaping.GBps, // LPDDR5X of Vera [assumed]
+		Between: 6 * shaping.GBps,    // Arm [nccl]
+		P2P:     machine.PXB,
+		Planes:  36,                 // one link of each GPU to each [assumed]
+		C2C:     900 * shaping.GBps, // [hw]
+		Domain:  18},                // trays, 72 packages [hw]
+	Link: "xdr", Fabric: "rail-optimized",
+}, {
+	Name:    "nvl576",
+	About:   "a tray of 4 × GB200; 144 trays are an NVLink 5 domain of 576 GPUs, the most that NVLink Switch joins",
+	GPUs:    4, // [assumed]
+	NICs:    4, // [assumed]
+	Model:   "NVIDIA GB200",
+	Compute: 100, // sm_100 [hw]
+	CPU:     Arm,
+	NVLink:  nvlink5,
+	SM:      blackwellSM, PCIe: pcie5, Proxy: onIntel,
+	Board: Board{Sockets: 2, Switches: 4, // [assumed]
+		Memory:  500 * shaping.GBps, // LPDDR5X [assumed]
+		Between: 6 * shaping.GBps,   // Arm [nccl]
+		P2P:     machine.PXB,
+		Planes:  18,                 // planes of chips over all chassis, taken for one crossbar each [assumed]
+		C2C:     450 * shaping.GBps, // [hw]
+		Domain:  144},               // trays, 576 GPUs [hw]
+	Link: "ndr", Fabric: "rail-optimized",
 }}
+
+// rubinSM moves what NVLink 6 asks of as many channels.
+var rubinSM = SM{Rate: 140 * shaping.GBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps} // twice Blackwell's, else as that [assumed]

@@ -16,6 +16,7 @@ var cards = []System{{
 	CPU:     Intel,
 	SM:      ampereSM, PCIe: pcie5, Proxy: onIntel,
 	Board: Board{Sockets: 2, Switches: 4, // [assumed]
+		Gen:     4,                      // of the cards [hw]
 		Memory:  307_200 * shaping.MBps, // 8 channels of DDR5-4800 [assumed]
 		Between: 22 * shaping.GBps,      // Sapphire Rapids [nccl]
 		P2P:     machine.PXB},
@@ -31,6 +32,6 @@ var cards = []System{{
 	SM:      ampereSM, PCIe: pcie4, Proxy: onAMD,
 	Board: Board{Sockets: 2, // [assumed]
 		Memory:  204_800 * shaping.MBps, // 8 channels of DDR4-3200 [assumed]
-		Between: 16 * shaping.GBps},     // AMD [nccl]
+		Between: 20_500 * shaping.MBps}, // 41 GB/s both directions across sockets [hw]
 	Link: "edr", Fabric: "rail-optimized",
 }}

@@ -6,7 +6,7 @@ import (
 )
 
 // hopperBoard is that of DGX and HGX H100, and of what is sold beside them.
-var hopperBoard = Board{Sockets: 2, Switches: 8, // a GPU and a NIC each, as nvidia-smi shows them [hw]
+var hopperBoard = Board{Sockets: 2, Switches: 8, Roots: true, // a GPU and a NIC each, as nvidia-smi shows them [hw]
 	Memory:  307_200 * shaping.MBps, // 8 channels of DDR5-4800 [assumed]
 	Between: 22 * shaping.GBps,      // Sapphire Rapids [nccl]
 	P2P:     machine.PXB,

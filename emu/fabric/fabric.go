@@ -65,10 +65,23 @@ func New(c emu.Cluster) (*Fabric, error) {
 	if err := errors.Join(f.addNodes(), f.resolveFabric()); err != nil {
 		return nil, err
 	}
+	if err := f.checkNICs(); err != nil {
+		return nil, err
+	}
 	f.joinNodes()
 	f.smBase = PortID(len(f.ports))
 	f.answer = f.leastAnswer()
 	return f, nil
+}
+
+// checkNICs reports nodes that nothing joins to the rest.
+func (f *Fabric) checkNICs() error {
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.nics == 0 && f.together(i) != f.together((i+1)%len(f.nodes)) {
+			return fmt.Errorf("nodes %d: node %d, %s, has no NIC that joins it to the others; give the machine NICs, or run it alone", len(f.nodes), i, n.m.Name)
+		}
+	}
+	return nil
 }
 
 // leastAnswer returns a lower bound on the latency of anything one node may

@@ -59,17 +59,7 @@ func (h *hardware) cluster(a *App, given func(string) bool) (emu.Cluster, error)
 	if err := asFlags(c.Validate(known())); err != nil {
 		return c, err
 	}
-	return c, runnable(&c)
-}
-
-// runnable refuses machines in full: nothing makes ports and paths of them yet.
-func runnable(c *emu.Cluster) error {
-	for _, g := range c.Groups {
-		if g.Machine != "" {
-			return fmt.Errorf("--cluster: nodes of machine %s: %w; name a system of the catalog to run", g.Machine, notYet("running imported machines"))
-		}
-	}
-	return nil
+	return c, nil
 }
 
 // overlay puts what was given as flags into a cluster.
