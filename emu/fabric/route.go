@@ -68,7 +68,7 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 		r.Local, r.Credit = a.between(src-a.firstGPU, dst-a.firstGPU, p)
 		return r
 	}
-	if a.domain >= 0 && a.domain == b.domain {
+	if a.domain >= 0 && a.domain == b.domain && a.nvlinks[src-a.firstGPU] > 0 && b.nvlinks[dst-b.firstGPU] > 0 {
 		return f.throughDomain(a, b, src, dst, p)
 	}
 	r.Remote = true

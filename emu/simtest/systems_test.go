@@ -7,6 +7,7 @@ import (
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/machine/machinetest"
 )
 
 // TestSystemsKeepTheLaw puts every system of the catalog to TestSim's test, with
@@ -23,6 +24,32 @@ func TestSystemsKeepTheLaw(t *testing.T) {
 	}
 }
 
+// TestDrawnMachinesKeepTheLaw does the same with machines that nobody built: what
+// is imported may be anything.
+func TestDrawnMachinesKeepTheLaw(t *testing.T) {
+	for seed := range uint64(16) {
+		c := drawMachines(seed)
+		if _, err := verify(&c); err != nil {
+			t.Errorf("%v\n%v\n%s", err, c, c.Cluster.YAML())
+		}
+	}
+}
+
+func drawMachines(seed uint64) Case {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	k := emu.Cluster{Name: "drawn", Seed: seed}
+	for i := range 2 {
+		m := machinetest.Draw(rng)
+		for len(m.NICs) == 0 {
+			m = machinetest.Draw(rng)
+		}
+		m.Name = []string{"one", "other"}[i]
+		k.Machines = append(k.Machines, m)
+		k.Groups = append(k.Groups, emu.Group{Count: 1 + rng.IntN(2), Machine: m.Name, NoGDR: rng.IntN(4) == 0})
+	}
+	return drawOn(rng, Case{Seed: seed, Cluster: k})
+}
+
 // drawSystem returns a small case on servers of two kinds.
 func drawSystem(seed uint64, one, other string) Case {
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -33,6 +60,11 @@ func drawSystem(seed uint64, one, other string) Case {
 		c.Cluster.Groups = append(c.Cluster.Groups, emu.Group{Count: 1, System: other, GPUs: 1 + rng.IntN(4)})
 	}
 	c.Cluster.Fabric.Oversubscription = 1 + rng.IntN(3)
+	return drawOn(rng, c)
+}
+
+// drawOn adds a batch of small runs to a case.
+func drawOn(rng *rand.Rand, c Case) Case {
 	f, err := fabric.New(c.Cluster)
 	if err != nil {
 		panic(err)
