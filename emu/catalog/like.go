@@ -9,7 +9,7 @@ import (
 // likes says which system's figures stand for a GPU: by what its vendor calls
 // it, then by its architecture.
 var likes = []struct{ model, arch, system string }{
-	{"H800", "", "h800"}, {"H20", "", "dgx-h200"}, {"H200", "", "dgx-h200"}, {"GH200", "", "gh200"},
+	{"GH200", "", "gh200"}, {"H800", "", "h800"}, {"H200", "", "dgx-h200"}, {"H20", "", "h20"},
 	{"4090", "", "pcie-gen4-4090"}, {"L40", "", "pcie-gen5-l40s"},
 	{"", "sm_60", "dgx-1-p100"}, {"", "sm_70", "dgx-1-v100"}, {"", "sm_75", "dgx-1-v100"},
 	{"", "sm_80", "dgx-a100"}, {"", "sm_86", "pcie-gen4-4090"}, {"", "sm_89", "pcie-gen5-l40s"},
@@ -23,14 +23,8 @@ var likes = []struct{ model, arch, system string }{
 // full, by its first GPU; dgx-h100's where nothing is known. The machine's own
 // rates go before them, and makers of CPUs are its own.
 func Like(m *machine.Machine) System {
-	gpu, name := &m.GPUs[0], "dgx-h100"
-	for _, l := range likes {
-		if l.model != "" && strings.Contains(gpu.Model, l.model) || l.arch != "" && strings.HasPrefix(gpu.Arch, l.arch) {
-			name = l.system
-			break
-		}
-	}
-	s, _ := LookupSystem(name)
+	gpu := &m.GPUs[0]
+	s, _ := LookupSystem(LikeName(m))
 	s.Name, s.Model = m.Name, gpu.Model
 	s.GPUs, s.NICs = len(m.GPUs), len(m.NICs)
 	switch c := &m.Sockets[0]; {
@@ -42,4 +36,15 @@ func Like(m *machine.Machine) System {
 		s.CPU, s.Proxy, s.Board.P2P = Intel, onIntel, machine.PXB
 	}
 	return s
+}
+
+// LikeName returns the name of that system.
+func LikeName(m *machine.Machine) string {
+	gpu := &m.GPUs[0]
+	for _, l := range likes {
+		if l.model != "" && strings.Contains(gpu.Model, l.model) || l.arch != "" && strings.HasPrefix(gpu.Arch, l.arch) {
+			return l.system
+		}
+	}
+	return "dgx-h100"
 }

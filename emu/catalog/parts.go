@@ -38,8 +38,8 @@ var (
 // nvidia_peermem report [hw]: two channels a NIC on Hopper, four on Blackwell.
 // Earlier generations have no figure of their own.
 var (
-	voltaSM     = SM{Rate: 26_500 * shaping.MBps, Channels: 12, Kernel: 5 * us, Host: 8 * shaping.GBps} // tree cap [nccl]; 6 links, doubled, kernel and host as Hopper [assumed]
-	ampereSM    = SM{Rate: 24 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 8 * shaping.GBps}     // tree cap [nccl]; 12 links, doubled, kernel and host as Hopper [assumed]
-	hopperSM    = SM{Rate: 40 * shaping.GBps, Channels: 16, Kernel: 5 * us, Host: 8 * shaping.GBps}     // 38.7–41.4 GB/s a channel, Hopper tree cap; 8 rings found, each doubled [nccl]; with the LL hops 13–16 µs at 8 B on 8 GPUs; host [cal]
-	blackwellSM = SM{Rate: 70 * shaping.GBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps} // tree cap, channels [nccl]; kernel as Hopper [assumed]; host [cal]
+	voltaSM     = SM{Rate: 26_500 * shaping.MBps, Channels: 12, Kernel: 5 * us, Host: 7_500 * shaping.MBps} // tree cap [nccl]; 6 links, doubled, kernel and host as Hopper [assumed]
+	ampereSM    = SM{Rate: 24 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 7_500 * shaping.MBps}     // tree cap [nccl]; 12 links, doubled, kernel and host as Hopper [assumed]
+	hopperSM    = SM{Rate: 40 * shaping.GBps, Channels: 16, Kernel: 5 * us, Host: 7_500 * shaping.MBps}     // 38.7–41.4 GB/s a channel, Hopper tree cap; 8 rings found, each doubled [nccl]; with the LL hops 13–16 µs at 8 B on 8 GPUs; host [cal]
+	blackwellSM = SM{Rate: 70 * shaping.GBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps}     // tree cap, channels [nccl]; kernel as Hopper [assumed]; host [cal]
 )

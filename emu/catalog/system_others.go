@@ -21,7 +21,7 @@ var others = []System{{
 		Steps:  overNVLink,
 		Credit: 600 * ns, // as NVLink's [assumed]
 	},
-	SM:   SM{Rate: 40 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 8 * shaping.GBps}, // as Hopper; four a ring and direction [assumed]
+	SM:   SM{Rate: 40 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 7_500 * shaping.MBps}, // as Hopper; four a ring and direction [assumed]
 	PCIe: pcie5, Proxy: onIntel,
 	Board: Board{Sockets: 2, Switches: 8, // a GPU and a NIC each [assumed]
 		Memory:  307_200 * shaping.MBps, // 8 channels of DDR5-4800 [assumed]

@@ -7,6 +7,7 @@
 //	within.go  ways within a node: NVLink, PCIe, host memory
 //	toward.go  ways between a GPU and its node's NICs
 //	domain.go  NVLink domains of several nodes
+//	notes.go   what a user should know of machines given in full
 //	rings.go   rings round GPUs that are joined one to one
 //	route.go   Route: the way from one GPU to another on one channel
 //	switch.go  the engines of switches, and the ways to and from them

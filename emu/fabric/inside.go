@@ -27,7 +27,8 @@ type inside struct {
 	ports   []inPort
 	gpuBase []PortID // of the ports gpuOut and on; nvOut stands two before, where there is one
 	nvlinks []shaping.Rate
-	nicBase []PortID
+	nicBase []PortID          // of the ports wireOut and on, less wireOut
+	cards   []PortID          // rail → nicIn of the card that its NIC is a port of
 	bundle  map[[2]int]PortID // from GPU, to GPU
 	bridges []PortID          // up; down follows
 	sockets map[[2]int]PortID // from, to
@@ -165,20 +166,29 @@ func (in *inside) addGPUs() {
 
 // addNICs adds the ports of NICs. Ports of one card share its slot.
 func (in *inside) addNICs() {
+	cards := map[string]PortID{}
 	for r, i := range in.rails {
 		nic, at := &in.m.NICs[i], fmt.Sprintf("nic%d/", r)
-		slot := in.slotRate(nic.Slot)
-		base := in.addPort(at+"pcie-in", slot)
-		in.nicBase = append(in.nicBase, base)
-		in.addPort(at+"pcie-out", slot)
-		for _, dir := range []string{"out", "in"} {
-			p := in.addPort(at+dir, 1)
-			in.ports[p].Rate, in.ports[p].wire = 0, true
-			if in.given {
-				in.ports[p].Rate = nic.Speed
-			}
+		card, shared := cards[nic.BusID]
+		if !shared || nic.BusID == "" {
+			card = in.addPort(at+"pcie-in", in.slotRate(nic.Slot))
+			in.addPort(at+"pcie-out", in.slotRate(nic.Slot))
+			cards[nic.BusID] = card
 		}
+		in.cards, in.nicBase = append(in.cards, card), append(in.nicBase, PortID(len(in.ports)-wireOut))
+		in.addWire(at+"out", nic)
+		in.addWire(at+"in", nic)
 	}
+}
+
+// addWire adds a port to the network. Its rate is the fabric's, or that of a
+// slower NIC of a machine given in full.
+func (in *inside) addWire(name string, nic *machine.NIC) {
+	p := inPort{Port: Port{Name: name}, wire: true}
+	if in.given {
+		p.Rate = nic.Speed
+	}
+	in.ports = append(in.ports, p)
 }
 
 // addBundles adds a port for each direction of the links from GPU to GPU.

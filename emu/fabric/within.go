@@ -90,7 +90,13 @@ func (n *node) path(ports []PortID, latency shaping.Duration) Path {
 }
 
 func (in *inside) gpuAt(gpu, which int) PortID { return in.gpuBase[gpu] + PortID(which) }
-func (in *inside) nicAt(nic, which int) PortID { return in.nicBase[nic] + PortID(which) }
+
+func (in *inside) nicAt(nic, which int) PortID {
+	if which < wireOut {
+		return in.cards[nic] + PortID(which)
+	}
+	return in.nicBase[nic] + PortID(which)
+}
 
 func (n *node) gpuPort(gpu, which int) PortID { return n.firstPort + n.gpuAt(gpu-n.firstGPU, which) }
 func (n *node) nicPort(nic, which int) PortID { return n.firstPort + n.nicAt(nic, which) }
