@@ -119,9 +119,10 @@ func newCircles(s Shape, channels int) []circle {
 func newCircle(s Shape, channel int) circle {
 	o := circle{order: make([]int, 0, s.NRanks())}
 	for _, g := range s.Nodes {
-		head := slices.Index(g.Ranks, g.Head(channel))
-		o.order = append(o.order, g.Ranks[head:]...)
-		o.order = append(o.order, g.Ranks[:head]...)
+		ring := g.ring(channel)
+		head := slices.Index(ring, g.Head(channel))
+		o.order = append(o.order, ring[head:]...)
+		o.order = append(o.order, ring[:head]...)
 	}
 	o.at = positions(o.order)
 	return o

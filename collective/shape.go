@@ -18,6 +18,18 @@ type Group struct {
 	// Heads names, for each rail, the rank that stands nearest to the NIC on
 	// it. Traffic of channel c leaves and enters by rail c mod len(Heads).
 	Heads []int
+	// Rings are orders in which rings may go round the node, all its ranks each,
+	// where its GPUs are not joined from each to each alike: channel c takes
+	// Rings[c mod len(Rings)]. None: the order of Ranks.
+	Rings [][]int
+}
+
+// ring returns the order in which the ring of channel c goes round the node.
+func (g Group) ring(c int) []int {
+	if len(g.Rings) == 0 {
+		return g.Ranks
+	}
+	return g.Rings[c%len(g.Rings)]
 }
 
 // NRanks returns the number of ranks in the communicator.

@@ -26,6 +26,9 @@ type Group struct {
 	// GPUs and NICs in use on each node; 0 is all that the system has (NICs:
 	// no more than one for each GPU in use).
 	GPUs, NICs int
+	// NoGDR: NICs may not read and write the memory of GPUs; what they send and
+	// receive is staged in host memory.
+	NoGDR bool
 }
 
 // Fabric is what joins the servers.

@@ -80,6 +80,7 @@ func (r *reader) groups(path string, n ast.Node, c *Cluster) {
 			{name: "machine", read: r.text(&g.Machine)},
 			{name: "gpus", read: r.count(&g.GPUs, maxDevices)},
 			{name: "nics", read: r.count(&g.NICs, maxDevices)},
+			{name: "gdr", read: r.truth(func(yes bool) { g.NoGDR = !yes })},
 		})
 		if g.System == "" && g.Machine == "" && !r.unread(path+".system") && !r.unread(path+".machine") {
 			r.add(n, path+".system", "is missing; name a system of the catalog, or with machine: one of spec.machines")

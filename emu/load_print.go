@@ -21,7 +21,11 @@ func (c *Cluster) YAML() []byte {
 		if g.Machine != "" {
 			kind = "machine: " + scalar(g.Machine)
 		}
-		fmt.Fprintf(&b, "    - {count: %d, %s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs))
+		gdr := ""
+		if g.NoGDR {
+			gdr = ", gdr: false"
+		}
+		fmt.Fprintf(&b, "    - {count: %d, %s%s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs), gdr)
 	}
 	var fabric []string
 	if c.Fabric.Kind != "" {

@@ -44,20 +44,31 @@ func TestEntriesAreWhole(t *testing.T) {
 
 func system(t *testing.T, s catalog.System) {
 	t.Helper()
-	for what, n := range map[string]int64{"gpus": int64(s.GPUs), "nics": int64(s.NICs), "channels": int64(s.SM.Channels),
-		"nvlink": int64(s.NVLink.Wire), "sm": int64(s.SM.Rate), "pcie": int64(s.PCIe.Wire),
-		"step simple": int64(s.NVLink.Steps.Simple), "step ll": int64(s.NVLink.Steps.LL), "step ll128": int64(s.NVLink.Steps.LL128), "compute": int64(s.Compute), "credit": int64(s.NVLink.Credit),
-		"kernel": int64(s.SM.Kernel), "post": int64(s.Proxy.Post),
-		"receive simple": int64(s.Proxy.Receive.Simple), "receive ll": int64(s.Proxy.Receive.LL), "receive ll128": int64(s.Proxy.Receive.LL128)} {
+	figures := map[string]int64{"gpus": int64(s.GPUs), "nics": int64(s.NICs), "channels": int64(s.SM.Channels),
+		"sm": int64(s.SM.Rate), "host": int64(s.SM.Host), "kernel": int64(s.SM.Kernel), "post": int64(s.Proxy.Post), "compute": int64(s.Compute),
+		"pcie": int64(s.PCIe.Wire), "pcie gen": int64(s.PCIe.Gen), "pcie credit": int64(s.PCIe.Credit),
+		"sockets": int64(s.Board.Sockets), "memory": int64(s.Board.Memory), "between": int64(s.Board.Between)}
+	latencies := map[string]catalog.PerProtocol{"pcie": s.PCIe.Steps, "receive": s.Proxy.Receive}
+	if s.NVLink != (catalog.NVLink{}) {
+		figures["nvlink"], figures["links"], figures["credit"] = int64(s.NVLink.Wire), int64(s.NVLink.Links), int64(s.NVLink.Credit)
+		latencies["nvlink"] = s.NVLink.Steps
+	}
+	for what, l := range latencies {
+		figures[what+" simple"], figures[what+" ll"], figures[what+" ll128"] = int64(l.Simple), int64(l.LL), int64(l.LL128)
+	}
+	for what, n := range figures {
 		if n <= 0 {
 			t.Errorf("system %s: %s is %d", s.Name, what, n)
 		}
+	}
+	if has := s.Board.Planes > 0 || s.Board.Mesh != ""; has != (s.NVLink.Links > 0) {
+		t.Errorf("system %s: %d NVLinks, planes %d, mesh %q", s.Name, s.NVLink.Links, s.Board.Planes, s.Board.Mesh)
 	}
 	if n := s.NVLink.NVLS; (n == catalog.NVLS{}) != (n.Rate == 0) || n.Rate > 0 && (n.Usable <= 0 || n.Usable > 1000 || n.Step <= 0) {
 		t.Errorf("system %s: an NVSwitch that computes has all its figures, another none: %+v", s.Name, n)
 	}
 	for what, n := range map[string]int64{"nvlink": s.NVLink.Usable, "pcie": s.PCIe.Usable} {
-		if n <= 0 || n > 1000 {
+		if n < 0 || n > 1000 || (n == 0) != (what == "nvlink" && s.NVLink.Links == 0) {
 			t.Errorf("system %s: %d ‰ of %s are usable", s.Name, n, what)
 		}
 	}
@@ -70,6 +81,14 @@ func system(t *testing.T, s catalog.System) {
 	if s.About == "" || s.Model == "" {
 		t.Errorf("system %s: says nothing about itself", s.Name)
 	}
+}
+
+func names() string {
+	var all []string
+	for _, s := range catalog.Systems() {
+		all = append(all, s.Name)
+	}
+	return strings.Join(all, ", ")
 }
 
 // TestListsAreCopies: a caller who changes what it got changes nothing.
@@ -86,7 +105,7 @@ func TestLookups(t *testing.T) {
 		got  func() error
 		want string
 	}{
-		{"system", func() error { _, err := catalog.LookupSystem("h100"); return err }, `system "h100": unknown; allowed are dgx-h100`},
+		{"system", func() error { _, err := catalog.LookupSystem("h100"); return err }, `system "h100": unknown; allowed are ` + names()},
 		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr`},
 		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr`},
 		{"fabric", func() error { _, err := catalog.LookupShape("mesh"); return err }, `fabric "mesh": unknown; allowed are rail-optimized`},

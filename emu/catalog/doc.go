@@ -1,7 +1,17 @@
 // Package catalog holds the hardware Railyard knows: systems, links and
 // fabrics, as table literals.
 //
-//	system.go  System: a server, its GPUs, NVLink, PCIe and NICs
+//	system.go  System: a server, its GPUs, NVLink, PCIe and NICs; the list of them
+//	board.go   Board: how its parts hang together; its graph, a machine.Machine
+//	parts.go   what several systems have alike: slots, SMs, proxies
+//	like.go    Like: whose figures stand for a machine that was imported
+//	text.go    Text: the tables as written, with their sources
+//	system_volta.go      DGX-1, DGX-2
+//	system_ampere.go     DGX A100
+//	system_hopper.go     DGX H100 and its kin, GH200
+//	system_blackwell.go  DGX B200, B300, racks of GB200 and GB300
+//	system_cards.go      servers of cards without NVLink
+//	system_others.go     AMD
 //	link.go    Link: what a NIC speaks
 //	shape.go   Fabric shapes: what stands between servers
 //	protocol.go  what a protocol adds to the bytes of data, on links and in SMs
@@ -20,5 +30,5 @@
 //	[assumed] no source found
 //
 // What is not here: which port is where (emu/fabric), and time. May import:
-// collective, shaping.
+// collective, shaping, emu/machine.
 package catalog

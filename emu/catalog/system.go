@@ -5,9 +5,10 @@ import "github.com/railyard/railyard/shaping"
 // System is a kind of server.
 type System struct {
 	Name  string
+	Alias string // another name that it goes by
 	About string
 	GPUs  int
-	NICs  int    // NIC i stands on rail i, at the PCIe switch of GPU i × GPUs / NICs
+	NICs  int    // spread over the PCIe switches as the GPUs are
 	Model string // what nvidia-smi calls the GPU
 	// Compute is the GPU's compute capability × 10: 70 Volta, 80 Ampere, 90
 	// Hopper, 100 Blackwell. CPU is whose the host's is.
@@ -18,13 +19,16 @@ type System struct {
 	SM     SM
 	PCIe   Slot
 	Proxy  Proxy
+	Board  Board
 	// Link and Fabric are what the system ships with: names of this catalog.
 	Link, Fabric string
 }
 
-// NVLink is the domain that joins the GPUs of a server through NVSwitch.
+// NVLink is what joins the GPUs of a server, through NVSwitch or one to one;
+// AMD's Infinity Fabric likewise. The zero value is a server without.
 type NVLink struct {
-	Wire   shaping.Rate // one GPU, one direction
+	Wire   shaping.Rate // one GPU, one direction, all its links together
+	Links  int          // of one GPU
 	Usable int64        // ‰ of Wire that a copy engine moves
 	Steps  PerProtocol  // latency from a sender's last store to the receiver's reaction
 	Credit shaping.Duration
@@ -45,12 +49,17 @@ type SM struct {
 	Rate     shaping.Rate     // what one SM moves: reads its inputs, writes its outputs, one pass
 	Channels int              // how many channels NCCL opens on this system
 	Kernel   shaping.Duration // from the end of one kernel to the first step of the next, on the device
+	// Host is what one SM moves to or from host memory, over PCIe or C2C.
+	Host shaping.Rate
 }
 
 // Slot is a PCIe slot, GPU's and NIC's alike.
 type Slot struct {
+	Gen    int          // PCIe generation, 16 lanes of it
 	Wire   shaping.Rate // one direction, after line coding
 	Usable int64        // ‰ of Wire left after headers and flow control
+	Steps  PerProtocol  // as NVLink's, between GPUs that meet over PCIe or in host memory
+	Credit shaping.Duration
 }
 
 // Proxy is the host thread that drives the NIC for one GPU.
@@ -77,46 +86,22 @@ const (
 	us = shaping.Microsecond
 )
 
-var systems = []System{{
-	Name:    "dgx-h100",
-	About:   "8 × H100 SXM, NVLink 4 through 4 NVSwitches, 8 × ConnectX-7 NDR",
-	GPUs:    8, // [hw]
-	NICs:    8, // [hw]
-	Model:   "NVIDIA H100 80GB HBM3",
-	Compute: 90,    // sm_90 [hw]
-	CPU:     Intel, // 2 × Xeon 8480C [hw]
-	NVLink: NVLink{
-		Wire:   450 * shaping.GBps,                                             // 18 links × 25 GB/s [hw]
-		Usable: 881,                                                            // 396.4 of 450: H200 pair copy, nvbandwidth [hw]
-		Steps:  PerProtocol{Simple: 3400 * ns, LL: 600 * ns, LL128: 1900 * ns}, // ring per-hop latency [nccl]
-		Credit: 600 * ns,                                                       // one flag over NVLink, as LL's hop [nccl]
-		NVLS: NVLS{
-			Rate:   450 * shaping.GBps, // keeps up with what every GPU puts in; no figure published [assumed]
-			Usable: 820,                // gives the 480 GB/s of bus bandwidth that 8 × H200 have at 8 GiB; NCCL reckons with 850 [cal]
-			Step:   10 * us,            // two of them and a kernel are NVLS's 25 µs [nccl]
-		},
-	},
-	SM: SM{
-		Rate:     40 * shaping.GBps, // 38.7–41.4 GB/s a channel, Hopper tree cap [nccl]
-		Channels: 16,                // 8 rings found, each doubled [nccl]
-		Kernel:   5 * us,            // with the LL hops gives 13–16 µs at 8 B on 8 GPUs [cal]
-	},
-	PCIe: Slot{
-		Wire:   63 * shaping.GBps, // gen 5 x16 [hw]
-		Usable: 880,               // 55.4 of 63: H2D copy, H200 [hw]
-	},
-	Proxy: Proxy{
-		Post:    1 * us,                                                     // NCCL_NET_OVERHEAD on Intel [nccl]
-		Receive: PerProtocol{Simple: 5 * us, LL: 300 * ns, LL128: 300 * ns}, // flush and fence; poll [cal], of LL128 as of LL [assumed]
-	},
-	Link:   "ndr",
-	Fabric: "rail-optimized",
-}}
-
 // Systems returns every system in listing order.
-func Systems() []System { return append([]System(nil), systems...) }
+func Systems() []System {
+	var all []System
+	for _, family := range [][]System{volta, ampere, hopper, blackwell, cards, others} {
+		all = append(all, family...)
+	}
+	return all
+}
 
-// LookupSystem returns the system with the given name.
+// LookupSystem returns the system with the given name or alias.
 func LookupSystem(name string) (System, error) {
-	return lookup("system", name, systems, func(s System) string { return s.Name })
+	all := Systems()
+	for i := range all {
+		if all[i].Alias == name && name != "" {
+			return all[i], nil
+		}
+	}
+	return lookup("system", name, all, func(s System) string { return s.Name })
 }

@@ -2,6 +2,13 @@
 // owns them, and which of them the bytes between two GPUs cross.
 //
 //	fabric.go  New: nodes, GPUs, port numbers, names
+//	inside.go  ports within a server, made of its graph; which NIC is whose
+//	figures.go their rates
+//	within.go  ways within a node: NVLink, PCIe, host memory
+//	toward.go  ways between a GPU and its node's NICs
+//	domain.go  NVLink domains of several nodes
+//	notes.go   what a user should know of machines given in full
+//	rings.go   rings round GPUs that are joined one to one
 //	route.go   Route: the way from one GPU to another on one channel
 //	switch.go  the engines of switches, and the ways to and from them
 //	shape.go   the communicator's Shape, as algorithms see it
@@ -10,7 +17,8 @@
 //	GPU ─ SM ═ [NVLink to the rail's owner] ═ buffer            another node:
 //	      └ proxy ─ slot ─ slot ─ NIC out ═(leaf, uplinks)═     first to a buffer,
 //	        NIC in ─ slot ─ slot ─ proxy ─ GPU                  then NIC to NIC
+//	GPU ─ SM ─ slot ─ switch ─ DRAM ─ switch ─ slot ─ NIC       without GPUDirect
 //
 // What is not here: time passing. Ports carry rates and paths latencies;
-// emu/transit books them. May import: emu, catalog, collective, shaping.
+// emu/transit books them. May import: emu, catalog, machine, collective, shaping.
 package fabric

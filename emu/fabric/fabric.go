@@ -37,12 +37,12 @@ type Fabric struct {
 }
 
 type node struct {
-	system     *catalog.System
-	unit       int // index of the group
-	place      int // position within the group
-	gpus, nics int
-	firstGPU   int
-	firstPort  PortID
+	*inside
+	unit      int // index of the group
+	place     int // position within the group
+	domain    int // of NVLink, that it shares with other nodes; -1 for none
+	firstGPU  int
+	firstPort PortID
 }
 
 // unit is a group of nodes that shares uplinks, one a rail.
@@ -56,24 +56,6 @@ type unit struct {
 // 2.25. It spaces the port numbers of SMs.
 const maxSMs = 64
 
-// Ports of a GPU, in the order of their numbers.
-const (
-	nvOut = iota
-	nvIn
-	gpuOut
-	gpuIn
-	gpuPorts
-)
-
-// Ports of a NIC, in the order of their numbers.
-const (
-	nicIn   = iota // PCIe slot, towards the NIC
-	nicOut         // PCIe slot, from the NIC
-	wireOut        // egress
-	wireIn         // ingress
-	nicPorts
-)
-
 // New returns the ports and paths of c, or everything that is wrong with it.
 func New(c emu.Cluster) (*Fabric, error) {
 	f := &Fabric{Cluster: c}
@@ -83,20 +65,39 @@ func New(c emu.Cluster) (*Fabric, error) {
 	if err := errors.Join(f.addNodes(), f.resolveFabric()); err != nil {
 		return nil, err
 	}
+	if err := f.checkNICs(); err != nil {
+		return nil, err
+	}
 	f.joinNodes()
 	f.smBase = PortID(len(f.ports))
 	f.answer = f.leastAnswer()
 	return f, nil
 }
 
+// checkNICs reports nodes that nothing joins to the rest.
+func (f *Fabric) checkNICs() error {
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.nics == 0 && f.together(i) != f.together((i+1)%len(f.nodes)) {
+			return fmt.Errorf("nodes %d: node %d, %s, has no NIC that joins it to the others; give the machine NICs, or run it alone", len(f.nodes), i, n.m.Name)
+		}
+	}
+	return nil
+}
+
 // leastAnswer returns a lower bound on the latency of anything one node may
 // send another, data (a post, then the way to the next port that the sender
 // does not own) and credits (a post, then the whole way) alike.
 func (f *Fabric) leastAnswer() shaping.Duration {
+	least := f.post() + 2*f.link.NIC + f.link.Switch
 	if f.Contended() {
-		return f.post() + f.link.NIC + f.link.Switch
+		least = f.post() + f.link.NIC + f.link.Switch
 	}
-	return f.post() + 2*f.link.NIC + f.link.Switch
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.domain >= 0 {
+			least = min(least, n.leastNVLink())
+		}
+	}
+	return least
 }
 
 // post returns the least that a post takes on any node.
@@ -111,7 +112,7 @@ func (f *Fabric) post() shaping.Duration {
 func (f *Fabric) addNodes() error {
 	var errs []error
 	for u, g := range f.Cluster.Groups {
-		sys, err := catalog.LookupSystem(g.System)
+		in, err := f.insideOf(g)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("nodes[%d].%w", u, err))
 			continue
@@ -119,60 +120,44 @@ func (f *Fabric) addNodes() error {
 		if g.Count < 1 {
 			errs = append(errs, fmt.Errorf("nodes[%d].count %d: must be at least 1", u, g.Count))
 		}
-		gpus, nics := g.GPUs, g.NICs
-		if gpus == 0 {
-			gpus = sys.GPUs
+		if g.GPUs < 0 || g.GPUs > len(in.m.GPUs) {
+			errs = append(errs, fmt.Errorf("nodes[%d].gpus %d: %s has 1 to %d", u, g.GPUs, in.m.Name, len(in.m.GPUs)))
 		}
-		if nics == 0 {
-			nics = min(sys.NICs, gpus)
-		}
-		if gpus < 0 || gpus > sys.GPUs {
-			errs = append(errs, fmt.Errorf("nodes[%d].gpus %d: %s has 1 to %d", u, gpus, sys.Name, sys.GPUs))
-		}
-		if nics < 0 || nics > sys.NICs {
-			errs = append(errs, fmt.Errorf("nodes[%d].nics %d: %s has 1 to %d", u, nics, sys.Name, sys.NICs))
+		if g.NICs < 0 || g.NICs > len(in.m.NICs) {
+			errs = append(errs, fmt.Errorf("nodes[%d].nics %d: %s has 1 to %d", u, g.NICs, in.m.Name, len(in.m.NICs)))
 		}
 		if len(errs) > 0 {
 			continue
 		}
-		f.units = append(f.units, unit{nodes: g.Count, rails: nics})
+		in.use(g.GPUs, g.NICs)
+		f.units = append(f.units, unit{nodes: g.Count, rails: in.nics})
 		for place := range g.Count {
-			f.addNode(node{system: &sys, unit: u, place: place, gpus: gpus, nics: nics})
+			f.addNode(node{inside: in, unit: u, place: place})
 		}
 	}
 	return errors.Join(errs...)
 }
 
 func (f *Fabric) addNode(n node) {
-	i := len(f.nodes)
-	n.firstGPU, n.firstPort = len(f.gpuNode), PortID(len(f.ports))
-	sys := n.system
-	nv, slot := sys.NVLink.Wire.Permille(sys.NVLink.Usable), sys.PCIe.Wire.Permille(sys.PCIe.Usable)
-	for g := range n.gpus {
-		f.gpuNode = append(f.gpuNode, int32(i))
-		at := fmt.Sprintf("node%d/gpu%d/", i, g)
-		f.ports = append(f.ports, Port{at + "nvlink-out", nv, i}, Port{at + "nvlink-in", nv, i},
-			Port{at + "pcie-out", slot, i}, Port{at + "pcie-in", slot, i})
+	n.firstGPU, n.domain = len(f.gpuNode), f.domainOf(&n)
+	for range n.gpus {
+		f.gpuNode = append(f.gpuNode, int32(len(f.nodes)))
 	}
 	f.nodes = append(f.nodes, n)
 }
 
-// joinNodes adds the NICs, whose rate is the fabric's, and the uplinks.
+// joinNodes makes the ports of the nodes, whose NICs have the fabric's rate, and
+// the uplinks.
 func (f *Fabric) joinNodes() {
 	rate := f.link.Wire.Permille(f.link.Usable)
-	ports := f.ports
-	f.ports = nil
 	for i := range f.nodes {
 		n := &f.nodes[i]
-		own := ports[:n.gpus*gpuPorts]
-		ports = ports[len(own):]
 		n.firstPort = PortID(len(f.ports))
-		f.ports = append(f.ports, own...)
-		slot := n.system.PCIe.Wire.Permille(n.system.PCIe.Usable)
-		for k := range n.nics {
-			at := fmt.Sprintf("node%d/nic%d/", i, k)
-			f.ports = append(f.ports, Port{at + "pcie-in", slot, i}, Port{at + "pcie-out", slot, i},
-				Port{at + "out", rate, i}, Port{at + "in", rate, i})
+		for _, p := range n.ports {
+			if p.wire {
+				p.Rate = n.wireRate(rate, p.Rate)
+			}
+			f.ports = append(f.ports, Port{fmt.Sprintf("node%d/%s", i, p.Name), p.Rate, i})
 		}
 	}
 	f.addUplinks(rate)
@@ -274,7 +259,7 @@ func (f *Fabric) SetRate(id PortID, r shaping.Rate) { f.ports[id].Rate = r }
 // NICEgress returns the port by which a node's NIC sends.
 func (f *Fabric) NICEgress(node, nic int) PortID {
 	n := &f.nodes[node]
-	return n.firstPort + PortID(n.gpus*gpuPorts+nic*nicPorts+wireOut)
+	return n.nicPort(nic, wireOut)
 }
 
 // SM returns the number of the copy engine of a (GPU, channel).

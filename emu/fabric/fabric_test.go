@@ -7,6 +7,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/shaping"
 )
@@ -18,6 +19,15 @@ func groups(g ...emu.Group) emu.Cluster {
 		}
 	}
 	return emu.Cluster{Groups: g}
+}
+
+// systems lists the names of the catalog's systems as errors do.
+func systems() string {
+	var all []string
+	for _, s := range catalog.Systems() {
+		all = append(all, s.Name)
+	}
+	return strings.Join(all, ", ")
 }
 
 func build(t *testing.T, c emu.Cluster) *fabric.Fabric {
@@ -134,7 +144,7 @@ func TestNewReportsEverything(t *testing.T) {
 		{"no nodes", groups(emu.Group{Count: 0}), []string{"cluster: no nodes; declare at least one group with count 1 or more"}},
 		{"a group of none", groups(emu.Group{Count: 1}, emu.Group{Count: 0}), []string{"nodes[1].count 0: must be at least 1"}},
 		{"less than none", groups(emu.Group{Count: 4}, emu.Group{Count: -2}), []string{"nodes[1].count -2: must be at least 1"}},
-		{"system", groups(emu.Group{Count: 1, System: "dgx-h1000"}), []string{`nodes[0].system "dgx-h1000": unknown; allowed are dgx-h100`}},
+		{"system", groups(emu.Group{Count: 1, System: "dgx-h1000"}), []string{`nodes[0].system "dgx-h1000": unknown; allowed are ` + systems()}},
 		{"GPUs", groups(emu.Group{Count: 1, GPUs: 9}), []string{"nodes[0].gpus 9: dgx-h100 has 1 to 8"}},
 		{"NICs", groups(emu.Group{Count: 1, NICs: -1}), []string{"nodes[0].nics -1: dgx-h100 has 1 to 8"}},
 		{"fabric", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Kind: "torus"}), []string{`fabric "torus": unknown; allowed are rail-optimized`}},
@@ -142,7 +152,7 @@ func TestNewReportsEverything(t *testing.T) {
 		{"oversubscription", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Oversubscription: -1}), []string{"fabric.oversubscription -1: must be 1 or more"}},
 		{"all at once", withFabric(groups(emu.Group{Count: 1, System: "hgx"}, emu.Group{Count: 1, GPUs: -1, NICs: 9}, emu.Group{Count: -1}),
 			emu.Fabric{Kind: "torus", Link: "sdr", Oversubscription: -3}), []string{
-			`nodes[0].system "hgx": unknown; allowed are dgx-h100`,
+			`nodes[0].system "hgx": unknown; allowed are ` + systems(),
 			"nodes[1].gpus -1: dgx-h100 has 1 to 8",
 			"nodes[1].nics 9: dgx-h100 has 1 to 8",
 			"nodes[2].count -1: must be at least 1",

@@ -21,6 +21,9 @@ type Path struct {
 	// with node Node.
 	InSwitch bool
 	Node     int
+	// Copy is what the SM of the sending GPU writes in a second, Fetch what that
+	// of the receiving one reads, where they meet in host memory; 0: as always.
+	Copy, Fetch shaping.Rate
 	// Usable is how many ‰ of the ports' rate the traffic reaches; 0: all.
 	Usable int64
 }
@@ -30,8 +33,9 @@ type Route struct {
 	// Remote: the ends are on different nodes. Then Local leads to the buffer
 	// the NIC reads from, and Wire from there to the receiver's memory.
 	Remote bool
-	// FromSwitch: the sender is a switch of the fabric, with neither buffer nor
-	// proxy: what it sends goes on the wire at once.
+	// FromSwitch: the sender is a switch of the fabric, or a GPU of the same NVLink
+	// domain on another node, with neither buffer nor proxy: what it sends goes on
+	// the wire at once.
 	FromSwitch bool
 	Local      Path
 	Wire       Path
@@ -61,19 +65,17 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
 	r := Route{SendProxy: src, RecvProxy: dst, SM: b.system.SM.Rate, Answer: f.answer, Refill: f.answer}
 	if a == b {
-		r.Local = a.nvlink(src, dst, a.system.NVLink.Steps.Of(p))
-		r.Credit = a.system.NVLink.Credit
+		r.Local, r.Credit = a.between(src-a.firstGPU, dst-a.firstGPU, p)
 		return r
 	}
-	r.Remote = true
-	railA, railB := channel%a.nics, channel%b.nics
-	// The buffer lies in the memory of the rail's owner, so that the NIC reads
-	// it through their common PCIe switch (NCCL's PXN).
-	if owner := a.owner(railA); owner != src {
-		r.Local = a.nvlink(src, owner, a.system.NVLink.Steps.Of(collective.LL))
-		r.SendProxy = owner
+	if a.domain >= 0 && a.domain == b.domain && a.nvlinks[src-a.firstGPU] > 0 && b.nvlinks[dst-b.firstGPU] > 0 {
+		return f.throughDomain(a, b, src, dst, p)
 	}
-	r.Wire = f.wire(a, b, r.SendProxy, dst, railA, railB)
+	r.Remote = true
+	way := a.leave(src-a.firstGPU, channel)
+	railA, railB := way.rail, b.arrive(dst-b.firstGPU, channel)
+	r.Local, r.SendProxy = a.local(way, p), a.firstGPU+way.proxy
+	r.Wire = f.wire(a, b, way, dst, railB)
 	r.Post = a.system.Proxy.Post
 	r.Receive = b.system.Proxy.Receive.Of(p)
 	if p == collective.Simple {
@@ -83,23 +85,14 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	return r
 }
 
-// nvlink returns the path through the NVSwitch: out of one GPU, into another.
-func (n *node) nvlink(src, dst int, step shaping.Duration) Path {
-	return Path{
-		Ports:   []PortID{n.gpuPort(src, nvOut), n.gpuPort(dst, nvIn)},
-		Latency: []shaping.Duration{step, 0},
-		Inject:  1,
-	}
-}
-
-// wire returns the path from a GPU's memory through its node's NIC, the
-// fabric and the other NIC into the other GPU's memory.
-func (f *Fabric) wire(a, b *node, src, dst, railA, railB int) Path {
-	p := Path{
-		Ports:   []PortID{a.gpuPort(src, gpuOut), a.nicPort(railA, nicIn), a.nicPort(railA, wireOut)},
-		Latency: []shaping.Duration{0, 0},
-		Inject:  3,
-	}
+// wire returns the path from where a NIC reads, through the fabric and the other
+// NIC into the other GPU's memory. Between the two NICs' own ports lies the
+// fabric.
+func (f *Fabric) wire(a, b *node, way way, dst, railB int) Path {
+	railA := way.rail
+	p := a.path(append(way.toNIC, a.nicAt(railA, wireOut)), 0)
+	p.Inject = len(p.Ports)
+	p.Latency = p.Latency[:p.Inject-1]
 	nic, sw := f.link.NIC, f.link.Switch
 	ua, ub := &f.units[a.unit], &f.units[b.unit]
 	if a.unit != b.unit && f.Contended() {
@@ -109,8 +102,8 @@ func (f *Fabric) wire(a, b *node, src, dst, railA, railB int) Path {
 	} else {
 		p.Latency = append(p.Latency, f.flight(a, b, railA, railB))
 	}
-	p.Ports = append(p.Ports, b.nicPort(railB, wireIn), b.nicPort(railB, nicOut), b.gpuPort(dst, gpuIn))
-	p.Latency = append(p.Latency, 0, 0, 0)
+	in := b.enter(railB, dst-b.firstGPU)
+	p.Ports, p.Latency, p.Fetch = append(p.Ports, in.Ports...), append(p.Latency, in.Latency...), in.Fetch
 	return p
 }
 
@@ -122,17 +115,6 @@ func (f *Fabric) flight(a, b *node, railA, railB int) shaping.Duration {
 		hops = 1
 	}
 	return 2*f.link.NIC + hops*f.link.Switch
-}
-
-// owner returns the GPU at whose PCIe switch a rail's NIC sits.
-func (n *node) owner(rail int) int { return n.firstGPU + rail*n.gpus/n.nics }
-
-func (n *node) gpuPort(gpu, which int) PortID {
-	return n.firstPort + PortID((gpu-n.firstGPU)*gpuPorts+which)
-}
-
-func (n *node) nicPort(nic, which int) PortID {
-	return n.firstPort + PortID(n.gpus*gpuPorts+nic*nicPorts+which)
 }
 
 // Reaction returns a lower bound on the stamp of anything the receiving node

@@ -1,6 +1,10 @@
 package fabric
 
-import "github.com/railyard/railyard/collective"
+import (
+	"slices"
+
+	"github.com/railyard/railyard/collective"
+)
 
 // Shape returns what an algorithm may know of a communicator whose rank i is
 // GPU comm[i]: nodes in the order of their lowest rank, rails by the GPU that
@@ -9,7 +13,7 @@ func (f *Fabric) Shape(comm []int) collective.Shape {
 	s := collective.Shape{NVLS: true, SHARP: f.link.SHARP > 0}
 	at := map[int]int{} // node → position in s.Nodes
 	for rank, gpu := range comm {
-		n := f.NodeOf(gpu)
+		n := f.together(f.NodeOf(gpu))
 		i, ok := at[n]
 		if !ok {
 			i = len(s.Nodes)
@@ -19,15 +23,35 @@ func (f *Fabric) Shape(comm []int) collective.Shape {
 		s.Nodes[i].Ranks = append(s.Nodes[i].Ranks, rank)
 	}
 	for i := range s.Nodes {
-		g := &s.Nodes[i]
-		n := &f.nodes[f.NodeOf(comm[g.Ranks[0]])]
-		s.NVLS = s.NVLS && n.system.NVLink.NVLS.Rate > 0
-		for rail := range n.nics {
-			g.Heads = append(g.Heads, head(comm, g.Ranks, n.owner(rail), rail))
-		}
+		f.finish(&s, &s.Nodes[i], comm)
 	}
 	return s
 }
+
+// finish adds to the ranks of a group what stands at its rails, in which orders
+// rings go round it, and whether its NVSwitch computes.
+func (f *Fabric) finish(s *collective.Shape, g *collective.Group, comm []int) {
+	var nodes []int
+	for _, r := range g.Ranks {
+		if n := f.NodeOf(comm[r]); !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	for _, i := range nodes {
+		n := &f.nodes[i]
+		s.NVLS = s.NVLS && n.computes() && len(nodes) == 1
+		ranks := slices.DeleteFunc(slices.Clone(g.Ranks), func(r int) bool { return f.NodeOf(comm[r]) != i })
+		for rail := range n.nics {
+			g.Heads = append(g.Heads, head(comm, ranks, n.firstGPU+n.owners[rail], rail))
+		}
+		if len(nodes) == 1 {
+			g.Rings = n.ringsOf(comm, ranks)
+		}
+	}
+}
+
+// computes reports whether an NVSwitch that joins all GPUs reduces.
+func (in *inside) computes() bool { return in.switched && in.system.NVLink.NVLS.Rate > 0 }
 
 func head(comm, ranks []int, owner, rail int) int {
 	for _, r := range ranks {

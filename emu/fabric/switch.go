@@ -77,7 +77,7 @@ func (f *Fabric) Joined(from, to End) error {
 		if f.NodeOf(peer.GPU) != n {
 			return fmt.Errorf("GPU %d of node %d is not behind the NVSwitch of node %d", peer.GPU, f.NodeOf(peer.GPU), n)
 		}
-		if f.nodes[n].system.NVLink.NVLS.Rate == 0 {
+		if !f.nodes[n].computes() {
 			return fmt.Errorf("the NVSwitch of node %d, %s, does not compute", n, f.nodes[n].system.Name)
 		}
 	case collective.SHARP:
@@ -136,36 +136,27 @@ func (f *Fabric) nvls(from, to End) Route {
 // with another's node. It is that of any send up to the NIC's egress.
 func (f *Fabric) toTree(src, root, channel, depth int) Route {
 	n := &f.nodes[f.gpuNode[src]]
-	rail := channel % n.nics
-	r := Route{Remote: true, SendProxy: src, RecvProxy: root, SM: f.link.SHARP, Post: n.system.Proxy.Post,
-		Credit: f.climb(depth), Answer: f.climb(1), Refill: f.answer}
-	if owner := n.owner(rail); owner != src {
-		r.Local = n.nvlink(src, owner, n.system.NVLink.Steps.Of(collective.LL))
-		r.SendProxy = owner
-	}
-	r.Wire = Path{
-		Ports:    []PortID{n.gpuPort(r.SendProxy, gpuOut), n.nicPort(rail, nicIn), n.nicPort(rail, wireOut)},
-		Latency:  []shaping.Duration{0, 0, f.climb(depth)},
-		Inject:   3,
-		InSwitch: true, Node: f.NodeOf(root),
-	}
+	way := n.leave(src-n.firstGPU, channel)
+	r := Route{Remote: true, SendProxy: n.firstGPU + way.proxy, RecvProxy: root, SM: f.link.SHARP, Post: n.system.Proxy.Post,
+		Credit: f.climb(depth), Answer: f.climb(1), Refill: f.answer, Local: n.local(way, collective.LL)}
+	r.Wire = n.path(append(way.toNIC, n.nicAt(way.rail, wireOut)), 0)
+	r.Wire.Inject = len(r.Wire.Ports)
+	r.Wire.Latency[r.Wire.Inject-1] = f.climb(depth)
+	r.Wire.InSwitch, r.Wire.Node = true, f.NodeOf(root)
 	return r
 }
 
 // fromTree returns the way from the switch tree into a GPU's memory.
 func (f *Fabric) fromTree(dst, channel, depth int, p collective.Protocol) Route {
 	n := &f.nodes[f.gpuNode[dst]]
-	rail := channel % n.nics
+	rail := n.arrive(dst-n.firstGPU, channel)
 	r := Route{Remote: true, FromSwitch: true, SendProxy: dst, RecvProxy: dst, SM: n.system.SM.Rate,
 		Receive: n.system.Proxy.Receive.Of(p), Credit: n.system.Proxy.Post + f.climb(depth), Answer: f.answer, Refill: f.climb(1)}
 	if p == collective.Simple {
 		r.RecvPost = n.system.Proxy.Post
 	}
-	r.Wire = Path{
-		Ports:   []PortID{n.nicPort(rail, wireIn), n.nicPort(rail, nicOut), n.gpuPort(dst, gpuIn)},
-		Latency: []shaping.Duration{0, 0, 0},
-		Lead:    f.climb(depth),
-	}
+	r.Wire = n.enter(rail, dst-n.firstGPU)
+	r.Wire.Inject, r.Wire.Lead = 0, f.climb(depth)
 	return r
 }
 

@@ -59,7 +59,8 @@ func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time 
 	return k.flight(r, max(posted, r.nicBusy), k.runs[b.run].onWire(data))
 }
 
-// castBound is dataBound for what a switch of the fabric sends.
+// castBound is dataBound for what goes on the wire at once: a switch of the
+// fabric sends it, or a GPU to another node of its NVLink domain.
 func (k *Kernel) castBound(ci int32, r *remote, next shaping.Time) shaping.Time {
 	bi := k.conns[ci].sender
 	b := &k.blocks[bi]
@@ -67,7 +68,12 @@ func (k *Kernel) castBound(ci int32, r *remote, next shaping.Time) shaping.Time 
 	if !ok {
 		return shaping.Never
 	}
-	return max(next, b.until).Add(k.pass(b, data) + r.route.Wire.Lead)
+	p := &r.route.Wire
+	least := k.pass(b, data) + p.Lead
+	for _, l := range p.Latency[:p.Inject] {
+		least += l
+	}
+	return max(next, b.until).Add(least)
 }
 
 // pass returns what a block's SM needs for a slice.

@@ -102,9 +102,9 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 	c.slots -= r.unit
 	wire := r.onWire(data)
 	if c.local == nil {
-		k.Inject(k.frame(b, ci, transit.Wire, wire, payload), &k.remoteOf(ci).route.Wire, h, u)
+		end := k.Inject(k.frame(b, ci, transit.Wire, wire, payload), &k.remoteOf(ci).route.Wire, h, u)
 		k.drain()
-		return u
+		return max(u, end)
 	}
 	if share := shaping.Bytes(c.local.Usable); share > 0 {
 		wire = (wire*1000 + share - 1) / share

@@ -47,6 +47,7 @@ type Kernel struct {
 	engineIDs []fabric.PortID // of the engines
 	engineOf  map[fabric.PortID]int32
 	routes    map[routeKey]*fabric.Route
+	staged    bool // some connection leads through host memory, which slows SMs
 	sharp     bool // some run of the batch has blocks in the fabric's switches
 
 	spent   [numStates]shaping.Duration // by the blocks of the batch

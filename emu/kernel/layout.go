@@ -223,6 +223,7 @@ func (k *Kernel) route(key routeKey) *fabric.Route {
 		}
 		r = &made
 		k.routes[key] = r
+		k.staged = k.staged || made.Local.Copy > 0 || made.Wire.Fetch > 0
 	}
 	return r
 }

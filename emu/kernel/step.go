@@ -16,6 +16,9 @@ func (k *Kernel) execute(b *block, bi int32) {
 	data := k.sliceBytes(r, b, bi, s)
 	start, end := now, now
 	if cost := k.cost(r, b, bi, s, data); cost > 0 {
+		if k.staged {
+			cost = k.slowed(b, s, cost)
+		}
 		start, end = k.engines[b.engine].serve(now, cost)
 	}
 	b.until = end
@@ -70,6 +73,31 @@ func (k *Kernel) cost(r *run, b *block, bi int32, s *collective.Step, data shapi
 		return data
 	}
 	return catalog.EngineBytes(r.protocol, data)
+}
+
+// slowed returns the bytes that the SM could move in the time that a slice
+// takes where it writes or reads host memory: over PCIe an SM is slow.
+func (k *Kernel) slowed(b *block, s *collective.Step, cost shaping.Bytes) shaping.Bytes {
+	own := k.engines[b.engine].rate
+	rate := own
+	for m := sendMask(s); m != 0; m &= m - 1 {
+		if p := k.conns[b.sendConn(m)].local; p != nil && p.Copy > 0 {
+			rate = min(rate, p.Copy)
+		}
+	}
+	for m := recvMask(s); m != 0; m &= m - 1 {
+		c := &k.conns[k.recvConn(b, m)]
+		fetch := shaping.Rate(0)
+		if c.remote != none {
+			fetch = k.remotes[c.remote].route.Wire.Fetch
+		} else if c.local != nil {
+			fetch = c.local.Fetch
+		}
+		if fetch > 0 {
+			rate = min(rate, fetch)
+		}
+	}
+	return (cost*shaping.Bytes(own) + shaping.Bytes(rate) - 1) / shaping.Bytes(rate)
 }
 
 // proceed moves the block on to its next slice.

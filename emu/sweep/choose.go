@@ -121,7 +121,7 @@ func (s *Spec) candidates(k *tuner.Communicator, bytes int64, named []string) []
 // Algorithms that were named count as switched on.
 func (s *Spec) Communicator(f *fabric.Fabric, shape collective.Shape, named ...string) tuner.Communicator {
 	first := f.System(0)
-	k := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: f.NICs(0), Channels: first.SM.Channels,
+	k := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: max(len(shape.Nodes[0].Heads), 1), Channels: first.SM.Channels,
 		GPU: tuner.GenerationOf(first.Compute), CPU: makers[first.CPU], Version: s.Tuning.Release(),
 		NVLS: !s.Tuning.NoNVLS, CollNet: s.Tuning.CollNet}
 	for _, name := range named {

@@ -89,7 +89,7 @@ func span(f *fabric.Fabric) shaping.Duration {
 		slowest = min(slowest, f.Port(fabric.PortID(i)).Rate)
 	}
 	for i := range f.Nodes() {
-		slowest = min(slowest, f.System(i).SM.Rate)
+		slowest = min(slowest, f.System(i).SM.Rate, f.System(i).SM.Host)
 	}
 	if r := f.SwitchRate(); r > 0 {
 		slowest = min(slowest, r)

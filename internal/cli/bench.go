@@ -107,6 +107,12 @@ func (l *benchLine) cluster(a *App) (err error) {
 		return c.checkConnect(l.given)
 	}
 	c.Cluster, err = l.hardware.cluster(a, l.given)
+	for i := range c.Cluster.Groups {
+		c.Cluster.Groups[i].NoGDR = c.Cluster.Groups[i].NoGDR || c.NoGDR
+	}
+	if err == nil && len(c.Cluster.Machines) > 0 {
+		l.notes = append(l.notes, imported(&c.Cluster)...)
+	}
 	c.Seed = c.Cluster.Seed
 	return err
 }

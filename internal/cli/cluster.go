@@ -7,6 +7,7 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/suggest"
 )
 
@@ -59,17 +60,7 @@ func (h *hardware) cluster(a *App, given func(string) bool) (emu.Cluster, error)
 	if err := asFlags(c.Validate(known())); err != nil {
 		return c, err
 	}
-	return c, runnable(&c)
-}
-
-// runnable refuses machines in full: nothing makes ports and paths of them yet.
-func runnable(c *emu.Cluster) error {
-	for _, g := range c.Groups {
-		if g.Machine != "" {
-			return fmt.Errorf("--cluster: nodes of machine %s: %w; name a system of the catalog to run", g.Machine, notYet("running imported machines"))
-		}
-	}
-	return nil
+	return c, nil
 }
 
 // overlay puts what was given as flags into a cluster.
@@ -116,7 +107,11 @@ func parseFabric(name string) (kind, link string, err error) {
 func known() emu.Known {
 	k := emu.Known{Ports: ports}
 	for _, s := range catalog.Systems() {
-		k.Systems = append(k.Systems, emu.KnownSystem{Name: s.Name, GPUs: s.GPUs, NICs: s.NICs, Kind: s.Fabric, Link: s.Link})
+		for _, name := range []string{s.Name, s.Alias} {
+			if name != "" {
+				k.Systems = append(k.Systems, emu.KnownSystem{Name: name, GPUs: s.GPUs, NICs: s.NICs, Kind: s.Fabric, Link: s.Link})
+			}
+		}
 	}
 	for _, s := range catalog.Shapes() {
 		k.Kinds = append(k.Kinds, s.Name)
@@ -148,6 +143,15 @@ func fabricNames() []string {
 		}
 	}
 	return names
+}
+
+// imported returns what a user should know of machines given in full.
+func imported(c *emu.Cluster) []string {
+	f, err := fabric.New(*c)
+	if err != nil {
+		return nil // whoever runs it says so
+	}
+	return f.Notes()
 }
 
 // flagOf says which flag a field of a cluster comes from.

@@ -16,6 +16,8 @@ const Auto = "auto"
 
 // BenchConfig is everything bench and predict were told, checked.
 type BenchConfig struct {
+	// NoGDR: NCCL_NET_GDR_LEVEL keeps NICs off the memory of GPUs.
+	NoGDR bool
 	Common
 
 	Op collective.Op

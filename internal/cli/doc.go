@@ -23,6 +23,7 @@
 //	plan_line.go the flags of all of them, and the plan they name
 //	plan_use.go  the plan of --plan
 //	topo.go      topo: machines read from files of other tools, and written
+//	systems.go   systems; figures.go reads the catalog's tables for it
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //

@@ -16,14 +16,30 @@ import (
 )
 
 // topoFlags are those of all topo commands; each takes what it needs.
-type topoFlags struct{ out, machine, system string }
+type topoFlags struct {
+	out, machine, system string
+	preset               *machine.Import // that of --system
+}
+
+// presetMachine makes the server that --system names, in place of a file.
+func presetMachine(f *topoFlags, args []string) ([]string, error) {
+	if len(args) > 0 {
+		return nil, fmt.Errorf("--system: %s is a file; give one or the other", suggest.Clip(args[0]))
+	}
+	s, err := lookupSystem(f.system)
+	if err != nil {
+		return nil, fmt.Errorf("--system: %w", err)
+	}
+	f.preset = &machine.Import{Machines: []machine.Machine{s.Machine()}}
+	return []string{f.system}, nil
+}
 
 func (a *App) topo() *cobra.Command {
 	topo := &cobra.Command{Use: "topo", Short: "The hardware as nvidia-smi and NCCL draw it", Args: cobra.ArbitraryArgs, RunE: unknownVerb}
 	var f topoFlags
 	out := setting{name: "out", arg: "FILE", usage: "write to a file instead of stdout", set: text(&f.out)}
 	which := setting{name: "machine", arg: "NAME", usage: "one machine of a file that has several", set: text(&f.machine)}
-	preset := setting{name: "system", arg: "NAME", usage: "a server of the catalog (not yet)", set: later}
+	preset := setting{name: "system", arg: "NAME", values: known().SystemNames(), usage: "a server of the catalog, in place of a file", set: text(&f.system)}
 	topo.AddCommand(
 		a.topoVerb("import", "Make a cluster file of nvidia-smi's table or NCCL's topology file", []setting{out}, &f, a.topoImport),
 		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
@@ -40,11 +56,14 @@ func (a *App) topoVerb(name, short string, settings []setting, f *topoFlags, do 
 		Long: short + ".\n\nFILE is what nvidia-smi topo -m printed, a topology file of NCCL or RCCL\n(NCCL_TOPO_DUMP_FILE), or a cluster file with machines; its content tells which.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
+			if err == nil && f.system != "" {
+				args, err = presetMachine(f, args)
+			}
 			if err == nil && len(args) != 1 {
 				err = fmt.Errorf("topo %s needs one file: coordinator topo %s FILE", name, name)
 			}
-			var in *machine.Import
-			if err == nil {
+			in := f.preset
+			if err == nil && in == nil {
 				in, err = a.readMachines(args[0])
 			}
 			if err == nil {

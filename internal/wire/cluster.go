@@ -20,14 +20,28 @@ func EncodeCluster(c *emu.Cluster) *railyardv1.Cluster {
 			Kind: c.Fabric.Kind, Link: c.Fabric.Link,
 			Oversubscription: u32("oversubscription", c.Fabric.Oversubscription),
 		},
-		Seed: c.Seed,
+		Seed: c.Seed, Machines: encodeMachines(c),
 	}
 	for _, g := range c.Groups {
 		m.Groups = append(m.Groups, &railyardv1.NodeGroup{
 			Count: u32("count", g.Count), System: g.System, Gpus: u32("gpus", g.GPUs), Nics: u32("nics", g.NICs),
+			Machine: g.Machine, NoGdr: g.NoGDR,
 		})
 	}
 	return m
+}
+
+// encodeMachines returns the machines of a cluster as a cluster file, nothing
+// for none.
+func encodeMachines(c *emu.Cluster) string {
+	if len(c.Machines) == 0 {
+		return ""
+	}
+	k := emu.Cluster{Machines: c.Machines}
+	for i := range c.Machines {
+		k.Groups = append(k.Groups, emu.Group{Count: 1, Machine: c.Machines[i].Name})
+	}
+	return string(k.YAML())
 }
 
 // DecodeCluster returns the cluster that m declares. It checks that numbers
@@ -52,7 +66,15 @@ func DecodeCluster(m *railyardv1.Cluster) (emu.Cluster, error) {
 		within(&bad, fmt.Sprintf("groups[%d].nics", i), g.GetNics(), 0, math.MaxInt32)
 		c.Groups = append(c.Groups, emu.Group{
 			Count: int(g.GetCount()), System: g.GetSystem(), GPUs: int(g.GetGpus()), NICs: int(g.GetNics()),
+			Machine: g.GetMachine(), NoGDR: g.GetNoGdr(),
 		})
+	}
+	if text := m.GetMachines(); text != "" {
+		k, err := emu.ParseCluster("machines", []byte(text))
+		if err != nil {
+			bad.note(err)
+		}
+		c.Machines = k.Machines
 	}
 	return c, bad.in("cluster %q", m.GetName())
 }

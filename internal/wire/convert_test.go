@@ -11,6 +11,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/machine"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 	"github.com/railyard/railyard/shaping"
 )
@@ -75,6 +76,11 @@ func TestClusterRoundTrip(t *testing.T) {
 			Groups: []emu.Group{{Count: 8, System: "dgx-h100", GPUs: 4, NICs: 2}, {Count: 3, System: "dgx-b200"}},
 			Fabric: emu.Fabric{Kind: "rail-optimized", Link: "ndr", Oversubscription: 4},
 			Seed:   math.MaxUint64,
+		},
+		{
+			Groups: []emu.Group{{Count: 2, Machine: "box", NoGDR: true}},
+			Machines: []machine.Machine{{Name: "box", Sockets: []machine.Socket{{Arch: "x86_64"}}, NUMA: []machine.NUMA{{DRAM: 100 * shaping.GBps}},
+				GPUs: []machine.GPU{{PCI: machine.PCI{BusID: "0000:01:00.0"}, Model: "H100"}}, NICs: []machine.NIC{{Speed: 50 * shaping.GBps}}}},
 		},
 	} {
 		got, err := DecodeCluster(over(t, EncodeCluster(&want), &railyardv1.Cluster{}))

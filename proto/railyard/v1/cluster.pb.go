@@ -33,7 +33,11 @@ type Cluster struct {
 	// Fabric that joins the servers.
 	Fabric *Fabric `protobuf:"bytes,3,opt,name=fabric,proto3" json:"fabric,omitempty"`
 	// Seed of every random draw. Same seed, same cluster, same result.
-	Seed          uint64 `protobuf:"varint,4,opt,name=seed,proto3" json:"seed,omitempty"`
+	Seed uint64 `protobuf:"varint,4,opt,name=seed,proto3" json:"seed,omitempty"`
+	// Machines are servers in full that groups name, as spec.machines of a cluster
+	// file has them: a cluster file with these and nothing else of note. Empty:
+	// there are none.
+	Machines      string `protobuf:"bytes,5,opt,name=machines,proto3" json:"machines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -96,6 +100,13 @@ func (x *Cluster) GetSeed() uint64 {
 	return 0
 }
 
+func (x *Cluster) GetMachines() string {
+	if x != nil {
+		return x.Machines
+	}
+	return ""
+}
+
 // NodeGroup is a number of like servers.
 type NodeGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -107,7 +118,11 @@ type NodeGroup struct {
 	Gpus uint32 `protobuf:"varint,3,opt,name=gpus,proto3" json:"gpus,omitempty"`
 	// NICs in use on each node; 0 is all that the system has, but no more than
 	// one for each GPU in use.
-	Nics          uint32 `protobuf:"varint,4,opt,name=nics,proto3" json:"nics,omitempty"`
+	Nics uint32 `protobuf:"varint,4,opt,name=nics,proto3" json:"nics,omitempty"`
+	// Machine is the name of one of the cluster's machines; system is empty then.
+	Machine string `protobuf:"bytes,5,opt,name=machine,proto3" json:"machine,omitempty"`
+	// NICs may not read and write the memory of GPUs.
+	NoGdr         bool `protobuf:"varint,6,opt,name=no_gdr,json=noGdr,proto3" json:"no_gdr,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -168,6 +183,20 @@ func (x *NodeGroup) GetNics() uint32 {
 		return x.Nics
 	}
 	return 0
+}
+
+func (x *NodeGroup) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *NodeGroup) GetNoGdr() bool {
+	if x != nil {
+		return x.NoGdr
+	}
+	return false
 }
 
 // Fabric is what joins the servers.
@@ -240,17 +269,20 @@ var File_railyard_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x19railyard/v1/cluster.proto\x12\vrailyard.v1\"\x8e\x01\n" +
+	"\x19railyard/v1/cluster.proto\x12\vrailyard.v1\"\xaa\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12.\n" +
 	"\x06groups\x18\x02 \x03(\v2\x16.railyard.v1.NodeGroupR\x06groups\x12+\n" +
 	"\x06fabric\x18\x03 \x01(\v2\x13.railyard.v1.FabricR\x06fabric\x12\x12\n" +
-	"\x04seed\x18\x04 \x01(\x04R\x04seed\"a\n" +
+	"\x04seed\x18\x04 \x01(\x04R\x04seed\x12\x1a\n" +
+	"\bmachines\x18\x05 \x01(\tR\bmachines\"\x92\x01\n" +
 	"\tNodeGroup\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\rR\x05count\x12\x16\n" +
 	"\x06system\x18\x02 \x01(\tR\x06system\x12\x12\n" +
 	"\x04gpus\x18\x03 \x01(\rR\x04gpus\x12\x12\n" +
-	"\x04nics\x18\x04 \x01(\rR\x04nics\"\\\n" +
+	"\x04nics\x18\x04 \x01(\rR\x04nics\x12\x18\n" +
+	"\amachine\x18\x05 \x01(\tR\amachine\x12\x15\n" +
+	"\x06no_gdr\x18\x06 \x01(\bR\x05noGdr\"\\\n" +
 	"\x06Fabric\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04link\x18\x02 \x01(\tR\x04link\x12*\n" +

@@ -1,0 +1,44 @@
+package fabric
+
+import (
+	"slices"
+
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/shaping"
+)
+
+// domainOf returns the number of the NVLink domain that a node about to be added
+// shares with others: the trays of a rack in turn, or machines that name the
+// same one. Its number is that of the first node in it.
+func (f *Fabric) domainOf(n *node) int {
+	next := len(f.nodes)
+	if n.given && n.m.Domain != "" {
+		i := slices.IndexFunc(f.nodes, func(o node) bool { return o.given && o.m.Domain == n.m.Domain })
+		if i < 0 {
+			return next
+		}
+		return i
+	}
+	if trays := n.system.Board.Domain; !n.given && trays > 0 {
+		return next - n.place%trays
+	}
+	return -1
+}
+
+// together returns what stands for all nodes that NVLink joins to one.
+func (f *Fabric) together(node int) int {
+	if d := f.nodes[node].domain; d >= 0 {
+		return d
+	}
+	return node
+}
+
+// throughDomain returns the way from a GPU to one of another node of the same
+// NVLink domain: no NIC, no proxy, the switch's latency.
+func (f *Fabric) throughDomain(a, b *node, src, dst int, p collective.Protocol) Route {
+	v := &a.system.NVLink
+	return Route{Remote: true, FromSwitch: true, SendProxy: src, RecvProxy: dst,
+		Wire: Path{Ports: []PortID{a.gpuPort(src, nvOut), b.gpuPort(dst, nvIn)},
+			Latency: []shaping.Duration{v.Steps.Of(p), 0}, Inject: 1},
+		Credit: v.Credit, SM: b.system.SM.Rate, Answer: f.answer, Refill: f.answer}
+}

@@ -1,0 +1,68 @@
+package fabric
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Notes says what a user should know of machines that were given in full: whose
+// figures stand for theirs, which GPU lacks the NVLinks that others have, and
+// NICs whose nearest GPU is another one on another machine.
+func (f *Fabric) Notes() []string {
+	var all []string
+	var seen []*inside
+	for i := range f.nodes {
+		in := f.nodes[i].inside
+		if !in.given || slices.Contains(seen, in) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("machine %s: SMs, proxies and what the file does not say are taken from %s (assumed)", in.m.Name, catalog.LikeName(&in.m)))
+		all = append(all, in.lost()...)
+		for _, o := range seen {
+			all = append(all, in.differs(o)...)
+		}
+		seen = append(seen, in)
+	}
+	return all
+}
+
+// lost names GPUs without NVLink next to others that have it.
+func (in *inside) lost() []string {
+	var all []string
+	linked := slices.ContainsFunc(in.nvlinks, func(r shaping.Rate) bool { return r > 0 })
+	for g, r := range in.nvlinks {
+		if linked && r == 0 {
+			all = append(all, fmt.Sprintf("machine %s: gpu%d has no NVLink although others have; its traffic takes PCIe", in.m.Name, g))
+		}
+	}
+	return all
+}
+
+// differs reports the first NIC that two machines with as many GPUs and NICs
+// have next to different GPUs.
+func (in *inside) differs(o *inside) []string {
+	if in.gpus != o.gpus || len(in.m.NICs) != len(o.m.NICs) {
+		return nil
+	}
+	for nic := range in.m.NICs {
+		if a, b := in.nextTo(nic), o.nextTo(nic); a != b {
+			return []string{fmt.Sprintf("machines %s and %s: nic%d is next to gpu%d of one and gpu%d of the other; rings cross rails where the files are right",
+				o.m.Name, in.m.Name, nic, b, a)}
+		}
+	}
+	return nil
+}
+
+// nextTo returns the first of the GPUs nearest to a NIC.
+func (in *inside) nextTo(nic int) int {
+	best := 0
+	for g := range in.gpus {
+		if in.distance(g, nic) < in.distance(best, nic) {
+			best = g
+		}
+	}
+	return best
+}

@@ -1,0 +1,79 @@
+package simtest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/machine/machinetest"
+)
+
+// TestSystemsKeepTheLaw puts every system of the catalog to TestSim's test, with
+// GPUDirect and without, and half of its servers another's.
+func TestSystemsKeepTheLaw(t *testing.T) {
+	all := catalog.Systems()
+	for i := range all {
+		for round := range uint64(2) {
+			c := drawSystem(uint64(i)*10+round, all[i].Name, all[(i+5)%len(all)].Name)
+			if _, err := verify(&c); err != nil {
+				t.Errorf("%v\n%v", err, c)
+			}
+		}
+	}
+}
+
+// TestDrawnMachinesKeepTheLaw does the same with machines that nobody built: what
+// is imported may be anything.
+func TestDrawnMachinesKeepTheLaw(t *testing.T) {
+	for seed := range uint64(16) {
+		c := drawMachines(seed)
+		if _, err := verify(&c); err != nil {
+			t.Errorf("%v\n%v\n%s", err, c, c.Cluster.YAML())
+		}
+	}
+}
+
+func drawMachines(seed uint64) Case {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	k := emu.Cluster{Name: "drawn", Seed: seed}
+	for i := range 2 {
+		m := machinetest.Draw(rng)
+		for len(m.NICs) == 0 {
+			m = machinetest.Draw(rng)
+		}
+		m.Name = []string{"one", "other"}[i]
+		k.Machines = append(k.Machines, m)
+		k.Groups = append(k.Groups, emu.Group{Count: 1 + rng.IntN(2), Machine: m.Name, NoGDR: rng.IntN(4) == 0})
+	}
+	return drawOn(rng, Case{Seed: seed, Cluster: k})
+}
+
+// drawSystem returns a small case on servers of two kinds.
+func drawSystem(seed uint64, one, other string) Case {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	c := Case{Seed: seed, Cluster: emu.Cluster{Name: "drawn", Seed: seed, Groups: []emu.Group{
+		{Count: 2, System: one, GPUs: 2 + rng.IntN(3), NICs: rng.IntN(3), NoGDR: rng.IntN(2) == 0},
+	}}}
+	if rng.IntN(2) == 0 {
+		c.Cluster.Groups = append(c.Cluster.Groups, emu.Group{Count: 1, System: other, GPUs: 1 + rng.IntN(4)})
+	}
+	c.Cluster.Fabric.Oversubscription = 1 + rng.IntN(3)
+	return drawOn(rng, c)
+}
+
+// drawOn adds a batch of small runs to a case.
+func drawOn(rng *rand.Rand, c Case) Case {
+	f, err := fabric.New(c.Cluster)
+	if err != nil {
+		panic(err)
+	}
+	b := drawBatch(rng, f)
+	for i := range b.Runs {
+		b.Runs[i].Count %= 1 << 14
+		b.Runs[i].Real = real(f, &b.Runs[i])
+	}
+	c.Batches = []emu.Batch{b}
+	return c
+}
