@@ -3,6 +3,7 @@
 //
 //	system.go  System: a server, its GPUs, NVLink, PCIe and NICs
 //	link.go    Link: what a NIC speaks
+//	device.go  switches, and what cables are made of, with watts
 //	shape.go   Fabric shapes: what stands between servers
 //	protocol.go  what a protocol adds to the bytes of data, on links and in SMs
 //

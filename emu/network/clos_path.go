@@ -54,7 +54,7 @@ func (c *clos) choose(k, to int, flow uint64, tier uint64) int {
 // not be contended.
 func (c *clos) port(first []int, of, towards int) int {
 	switch {
-	case first == nil:
+	case first == nil || first[of] == none:
 		return none
 	case c.pooled:
 		return first[of]

@@ -19,10 +19,15 @@ func (n *Network) buildDragonfly() error {
 	g := newGraph(n)
 	plus := n.Shape == DragonflyPlus
 	p := max((n.Radix+1)/4, 1) // hosts a switch
-	a, h := 2*p, p
 	if plus {
 		p = max(n.Radix/2, 1)
-		a, h = p, p // leaves, and spines, of a group
+	}
+	if n.PerSwitch > 0 {
+		p = n.PerSwitch
+	}
+	a, h := 2*p, p
+	if plus {
+		a = p // leaves, and spines, of a group
 	}
 	per := p * a // hosts a group
 	groups := ceil(len(n.Hosts), per)
@@ -50,7 +55,7 @@ func (n *Network) buildDragonfly() error {
 		g.joinGroup(k*size, a, plus)
 	}
 	g.joinGroups(groups, size, a, h, plus)
-	return g.checkRadix()
+	return g.measure()
 }
 
 // joinGroup joins the switches of a group: all with all, or leaves with spines.
