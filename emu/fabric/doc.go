@@ -2,6 +2,7 @@
 // owns them, and which of them the bytes between two GPUs cross.
 //
 //	fabric.go  New: nodes, GPUs, port numbers, names
+//	join.go    the network between NICs: its ports, and the way of a flow
 //	route.go   Route: the way from one GPU to another on one channel
 //	switch.go  the engines of switches, and the ways to and from them
 //	shape.go   the communicator's Shape, as algorithms see it
@@ -12,5 +13,5 @@
 //	        NIC in ─ slot ─ slot ─ proxy ─ GPU                  then NIC to NIC
 //
 // What is not here: time passing. Ports carry rates and paths latencies;
-// emu/transit books them. May import: emu, catalog, collective, shaping.
+// emu/transit books them. May import: emu, catalog, network, collective, shaping.
 package fabric

@@ -3,6 +3,7 @@ package fabric
 import (
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/network"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -53,9 +54,6 @@ type Route struct {
 	Answer, Refill shaping.Duration
 }
 
-// leafNodes returns how many nodes a leaf serves: half a switch's ports.
-func (f *Fabric) leafNodes() int { return f.link.Radix / 2 }
-
 // Route returns the way from one GPU to another for a channel.
 func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
@@ -73,13 +71,17 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 		r.Local = a.nvlink(src, owner, a.system.NVLink.Steps.Of(collective.LL))
 		r.SendProxy = owner
 	}
-	r.Wire = f.wire(a, b, r.SendProxy, dst, railA, railB)
+	way := f.between(a, b, railA, railB, flow(src, dst, channel))
+	r.Wire = f.wire(a, b, r.SendProxy, dst, railA, railB, way)
 	r.Post = a.system.Proxy.Post
 	r.Receive = b.system.Proxy.Receive.Of(p)
 	if p == collective.Simple {
 		r.RecvPost = b.system.Proxy.Post
 	}
-	r.Credit = b.system.Proxy.Post + f.flight(a, b, railA, railB)
+	r.Credit = b.system.Proxy.Post
+	for _, l := range way.Latency { // back by ways as long
+		r.Credit += l
+	}
 	return r
 }
 
@@ -94,34 +96,18 @@ func (n *node) nvlink(src, dst int, step shaping.Duration) Path {
 
 // wire returns the path from a GPU's memory through its node's NIC, the
 // fabric and the other NIC into the other GPU's memory.
-func (f *Fabric) wire(a, b *node, src, dst, railA, railB int) Path {
+func (f *Fabric) wire(a, b *node, src, dst, railA, railB int, way network.Path) Path {
 	p := Path{
 		Ports:   []PortID{a.gpuPort(src, gpuOut), a.nicPort(railA, nicIn), a.nicPort(railA, wireOut)},
-		Latency: []shaping.Duration{0, 0},
+		Latency: append([]shaping.Duration{0, 0}, way.Latency...),
 		Inject:  3,
 	}
-	nic, sw := f.link.NIC, f.link.Switch
-	ua, ub := &f.units[a.unit], &f.units[b.unit]
-	if a.unit != b.unit && f.Contended() {
-		// NIC → leaf → [up] → spine → [down] → leaf → NIC
-		p.Ports = append(p.Ports, ua.firstPort+PortID(2*railA), ub.firstPort+PortID(2*railB)+1)
-		p.Latency = append(p.Latency, nic+sw, sw, sw+nic)
-	} else {
-		p.Latency = append(p.Latency, f.flight(a, b, railA, railB))
+	for _, port := range way.Ports {
+		p.Ports = append(p.Ports, f.netBase+PortID(port))
 	}
 	p.Ports = append(p.Ports, b.nicPort(railB, wireIn), b.nicPort(railB, nicOut), b.gpuPort(dst, gpuIn))
 	p.Latency = append(p.Latency, 0, 0, 0)
 	return p
-}
-
-// flight returns the latency from one NIC to another: one leaf when both stand
-// on the same rail of the same leaf, else leaf, spine, leaf.
-func (f *Fabric) flight(a, b *node, railA, railB int) shaping.Duration {
-	hops := shaping.Duration(3)
-	if a.unit == b.unit && railA == railB && a.place/f.leafNodes() == b.place/f.leafNodes() {
-		hops = 1
-	}
-	return 2*f.link.NIC + hops*f.link.Switch
 }
 
 // owner returns the GPU at whose PCIe switch a rail's NIC sits.
@@ -148,6 +134,3 @@ func (r *Route) Reaction(s shaping.Time, wire shaping.Bytes, p collective.Protoc
 func (r *Route) CreditReaction(s shaping.Time) shaping.Time {
 	return s.Add(r.Refill)
 }
-
-// LeastHop returns the least latency behind a shared port.
-func (f *Fabric) LeastHop() shaping.Duration { return f.link.Switch }

@@ -225,7 +225,7 @@ func (c *clos) count() {
 // addPorts adds what can be contended. Pools that carry all that hosts below
 // can send, and receive, are left out: their NICs are the limit.
 func (c *clos) addPorts() {
-	if c.tiers == 1 || c.pooled && c.Oversubscription == 1 {
+	if c.tiers == 1 || c.pooled && c.Oversubscription == 1 || c.Aligned && c.leaves == c.rails {
 		return
 	}
 	for l := range c.leaves {

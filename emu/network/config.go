@@ -107,6 +107,9 @@ type Config struct {
 	// it is in; nil: Unit after Unit, in order.
 	Unit   int
 	UnitOf []int
+	// Aligned: no message goes from one rail to another, so that the links up of a
+	// single unit carry nothing.
+	Aligned bool
 	// PerSwitch is how many hosts a switch of a fat-tree or dragonfly has; 0: as
 	// many as its radix makes balanced.
 	PerSwitch int

@@ -101,7 +101,7 @@ var table = []row{
 		imports: []string{"shaping"},
 		reason:  "switches and cables as a graph, and ways through it; knows no server"},
 	{path: "emu/fabric", level: pure,
-		imports: []string{"shaping", "collective", "emu", "emu/catalog"},
+		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/network"},
 		reason:  "makes a Cluster concrete out of the catalog's figures"},
 	{path: "emu/sweep", level: pure,
 		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/tuner", "emu/fabric"},
