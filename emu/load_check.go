@@ -29,6 +29,8 @@ type Known struct {
 	Routings []string
 	// Ports returns how many NICs a fabric of the given kind and link joins.
 	Ports func(kind, link string) int
+	// Joins returns why the effective cluster's fabric cannot be built.
+	Joins func(c *Cluster) error
 }
 
 // KnownSystem is what a cluster needs to know of a kind of server.
@@ -226,5 +228,11 @@ func (c *Cluster) checkTotals(known Known, ps *problems) {
 	if have := known.Ports(e.Fabric.Kind, e.Fabric.Link); need > have {
 		ps.say("spec.nodes", "%d nodes plug in %d NICs, but a %s fabric of %s switches has %d ports; take fewer nodes or another link",
 			c.Nodes(), need, e.Fabric.Kind, e.Fabric.Link, have)
+		return
+	}
+	if known.Joins != nil {
+		if err := known.Joins(&e); err != nil {
+			ps.say("spec.fabric", "%v", err)
+		}
 	}
 }

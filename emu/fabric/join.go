@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/network"
 	"github.com/railyard/railyard/shaping"
@@ -45,24 +46,23 @@ func (f *Fabric) resolveFabric() error {
 // join builds the network between the NICs, and its ports.
 func (f *Fabric) join() error {
 	f.netBase = PortID(len(f.ports))
-	c, err := f.networkConfig()
-	if err != nil {
-		return err
-	}
-	if !treeShape(c.Shape) {
+	if shape, err := network.ParseShape(f.Cluster.Fabric.Kind); err == nil && !treeShape(shape) {
 		f.link.SHARP = 0 // its trees follow a folded Clos network
 	}
-	hosts := f.hosts()
+	nics := 0
+	servers := make([]Server, len(f.nodes))
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		n.firstNIC = nics
+		nics += n.nics
+		servers[i] = Server{n.group, n.place, n.nics}
+	}
 	if len(f.nodes) == 1 {
 		return nil
 	}
-	if c.Shape == network.RailOnly {
-		if err := f.sameRails(); err != nil {
-			return err
-		}
-	}
-	if f.net, err = network.New(c, hosts); err != nil {
-		return fmt.Errorf("fabric %s of %s, %d servers: %w", f.Cluster.Fabric.Kind, f.link.Name, len(f.nodes), err)
+	var err error
+	if f.net, err = Join(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed); err != nil {
+		return err
 	}
 	for _, p := range f.net.Ports {
 		f.ports = append(f.ports, Port{p.Name, p.Rate, Shared})
@@ -75,72 +75,84 @@ func treeShape(s network.Shape) bool {
 	return s == network.Single || s == network.FatTree || s == network.RailOptimized || s == network.RailOnly
 }
 
-// hosts numbers the NICs of all nodes, in order.
-func (f *Fabric) hosts() []network.Host {
+// Server is a node as the network sees it: its group, its place within that, and
+// how many NICs it plugs in.
+type Server struct{ Group, Place, NICs int }
+
+// Join returns the network that joins servers as d says, over the given link, or
+// what stands against it. Defaults of d other than its kind are filled in.
+func Join(d emu.Fabric, link catalog.Link, servers []Server, seed uint64) (*network.Network, error) {
+	c, err := networkConfig(d, link, seed)
+	if err != nil {
+		return nil, err
+	}
+	if c.Shape == network.RailOptimized || c.Shape == network.RailOnly {
+		err := sameRails(servers)
+		if err != nil && c.Shape == network.RailOnly {
+			return nil, err
+		}
+		c.Aligned = err == nil
+		c.UnitOf = units(&c, servers)
+	}
 	var hosts []network.Host
-	for i := range f.nodes {
-		f.nodes[i].firstNIC = len(hosts)
-		for k := range f.nodes[i].nics {
+	for i, s := range servers {
+		for k := range s.NICs {
 			hosts = append(hosts, network.Host{Node: i, NIC: k})
 		}
 	}
-	return hosts
+	n, err := network.New(c, hosts)
+	if err != nil {
+		return nil, fmt.Errorf("fabric %s of %s, %d servers: %w", d.Kind, link.Name, len(servers), err)
+	}
+	return n, nil
 }
 
 // sameRails reports a node that would have to send from one rail to another: a
 // channel leaves and enters by NIC channel mod NICs.
-func (f *Fabric) sameRails() error {
-	for i := range f.nodes {
-		if a, b := f.nodes[0].nics, f.nodes[i].nics; a != b {
+func sameRails(servers []Server) error {
+	for i, s := range servers {
+		if a, b := servers[0].NICs, s.NICs; a != b {
 			return fmt.Errorf("fabric rail-only: node0 has %d NICs and node%d has %d, so their channels meet on unlike rails, which are not joined; give all nodes the same number, or take rail-optimized", a, i, b)
 		}
 	}
 	return nil
 }
 
-func (f *Fabric) networkConfig() (network.Config, error) {
-	d := &f.Cluster.Fabric
+func networkConfig(d emu.Fabric, link catalog.Link, seed uint64) (network.Config, error) {
 	shape, err := network.ParseShape(d.Kind)
 	if err != nil {
 		return network.Config{}, fmt.Errorf("fabric.kind %w", err)
 	}
-	routing, err := network.ParseRouting(d.Routing)
+	routing, err := network.ParseRouting(cmp.Or(d.Routing, link.Routing))
 	if err != nil {
 		return network.Config{}, fmt.Errorf("fabric.routing %w", err)
 	}
 	planes := max(d.Planes, 1)
-	c := network.Config{
-		Shape: shape, Routing: routing, Oversubscription: d.Oversubscription,
+	return network.Config{
+		Shape: shape, Routing: routing, Oversubscription: max(d.Oversubscription, 1),
 		// A port of a switch splits into one for each plane.
-		Rate: f.link.Wire.Permille(f.link.Usable), Radix: f.link.Radix * planes, Planes: planes,
-		Hop: f.link.Switch, Global: catalog.Global,
-		PerSwitch: d.HostsPerSwitch, Dims: d.Dims, Seed: f.Cluster.Seed,
-	}
-	if shape == network.RailOptimized || shape == network.RailOnly {
-		c.Aligned = f.sameRails() == nil
-		f.units(&c)
-	}
-	return c, nil
+		Rate: link.Wire.Permille(link.Usable), Radix: link.Radix * planes, Planes: planes,
+		Hop: link.Switch, Global: catalog.Global,
+		Unit: d.Unit, PerSwitch: d.HostsPerSwitch, Dims: d.Dims, Seed: seed,
+	}, nil
 }
 
 // units deals the nodes out to units: each group is one, in parts where its rails
 // have more nodes than a leaf has ports for.
-func (f *Fabric) units(c *network.Config) {
+func units(c *network.Config, servers []Server) []int {
 	most := c.Radix / 2
 	if o := c.Oversubscription; o > 1 {
 		most = c.Radix * o / (o + 1)
 	}
-	if unit := f.Cluster.Fabric.Unit; unit > 0 {
-		most = unit
-	}
-	unit := -1
-	for i := range f.nodes {
-		n := &f.nodes[i]
-		if n.place%most == 0 {
+	most = cmp.Or(c.Unit, most)
+	unit, of := -1, make([]int, len(servers))
+	for i, s := range servers {
+		if s.Place%most == 0 {
 			unit++
 		}
-		c.UnitOf = append(c.UnitOf, unit)
+		of[i] = unit
 	}
+	return of
 }
 
 // between returns the way of a channel's messages from one NIC's egress to

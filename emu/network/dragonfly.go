@@ -1,10 +1,6 @@
 package network
 
-import (
-	"fmt"
-
-	"github.com/railyard/railyard/shaping"
-)
+import "fmt"
 
 // buildDragonfly joins groups of switches to one another. In a dragonfly all
 // switches of a group are alike: p hosts, a link to each of the a−1 others, h
@@ -106,6 +102,7 @@ func (g *graph) joinGroups(groups, size, a, h int, plus bool) {
 		}
 	}
 	for _, p := range order {
-		g.join(p.a, p.b, links[p], g.Rate, shaping.Duration(0)+g.Global)
+		g.join(p.a, p.b, links[p], g.Rate, g.Global)
+		g.GlobalCables += links[p]
 	}
 }

@@ -12,8 +12,9 @@ type Network struct {
 	Hosts    []Host
 	Switches []Switch
 	Ports    []Port
-	// Cables counts those between hosts and switches, and between switches.
-	HostCables, TrunkCables int
+	// Cables of one plane: between hosts and switches, between switches, and those
+	// of the latter that join groups of a dragonfly.
+	HostCables, TrunkCables, GlobalCables int
 
 	way      way
 	perPlane int // ports of each plane
