@@ -233,16 +233,16 @@ func (c *clos) addPorts() {
 			c.leafUp, c.leafDown = append(c.leafUp, none), append(c.leafDown, none)
 			continue
 		}
-		c.leafUp = append(c.leafUp, c.bunch(c.leafName(l)+"/up", c.spines, c.up, c.leafPool(l)))
-		c.leafDown = append(c.leafDown, c.bunch(c.leafName(l)+"/down", c.spines, c.up, c.leafPool(l)))
+		c.leafUp = append(c.leafUp, c.bunch(c.leafName(l)+"/up", c.up, c.leafPool(l)))
+		c.leafDown = append(c.leafDown, c.bunch(c.leafName(l)+"/down", c.up, c.leafPool(l)))
 	}
 	if c.tiers == 2 {
 		return
 	}
 	for p := range c.isles * c.pods {
 		links := c.spines * c.podLinks
-		c.podUp = append(c.podUp, c.bunch(fmt.Sprintf("pod%d/up", p), c.cores, links, c.Rate*shaping.Rate(links)))
-		c.podDown = append(c.podDown, c.bunch(fmt.Sprintf("pod%d/down", p), c.cores, links, c.Rate*shaping.Rate(links)))
+		c.podUp = append(c.podUp, c.bunch(fmt.Sprintf("pod%d/up", p), links, c.Rate*shaping.Rate(links)))
+		c.podDown = append(c.podDown, c.bunch(fmt.Sprintf("pod%d/down", p), links, c.Rate*shaping.Rate(links)))
 	}
 }
 
@@ -256,16 +256,15 @@ func (c *clos) leafPool(leaf int) shaping.Rate {
 	return max(c.Rate*shaping.Rate(c.hosts[leaf])/shaping.Rate(c.Oversubscription), 1)
 }
 
-// bunch adds the ports for links that go evenly to a number of switches: one
-// pool of the given rate, or one port for each of these switches. It returns the
-// first.
-func (c *clos) bunch(name string, switches, links int, pool shaping.Rate) int {
+// bunch adds the ports for parallel links: one pool of the given rate, or one
+// port for each. It returns the first.
+func (c *clos) bunch(name string, links int, pool shaping.Rate) int {
 	if c.pooled {
 		return c.add(name, pool)
 	}
 	first := len(c.Ports)
-	for s := range switches {
-		c.add(fmt.Sprintf("%s%d", name, s), c.Rate*shaping.Rate(links/switches))
+	for l := range links {
+		c.add(fmt.Sprintf("%s%d", name, l), c.Rate)
 	}
 	return first
 }

@@ -138,7 +138,7 @@ func checkPath(t *testing.T, name string, n *Network, p Path) {
 // routing spreads.
 func TestFullBisection(t *testing.T) {
 	for _, c := range []Config{
-		{Shape: FatTree, Radix: 8, Routing: Static}, {Shape: RailOptimized, Radix: 8, Routing: Static},
+		{Shape: FatTree, Radix: 8, Routing: Static}, {Shape: FatTree, Radix: 6, Routing: Static}, {Shape: RailOptimized, Radix: 8, Routing: Static},
 	} {
 		n := build(t, c, hosts(16, 2))
 		load := make([]int, len(n.Ports))
