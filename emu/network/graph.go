@@ -127,7 +127,7 @@ func (g *graph) choose(at, b, to int, flow uint64) *edge {
 	}
 	var best []*edge
 	for i := range g.out[at] {
-		if e := &g.out[at][i]; g.hops(e.to, b) == g.hops(at, b)-1 {
+		if e := &g.out[at][i]; g.hops(e.to, b) == g.hops(at, b)-1 && g.minimal(at, e.to, b) {
 			best = append(best, e)
 		}
 	}
@@ -171,7 +171,7 @@ func (g *graph) measure() error {
 		queue = append(queue[:0], to)
 		for k := 0; k < len(queue); k++ {
 			for _, e := range g.out[queue[k]] { // links go both ways
-				if h[e.to] < 0 {
+				if h[e.to] < 0 && g.minimal(e.to, queue[k], to) {
 					h[e.to] = h[queue[k]] + 1
 					queue = append(queue, e.to)
 				}
@@ -179,6 +179,13 @@ func (g *graph) measure() error {
 		}
 	}
 	return g.checkRadix()
+}
+
+// minimal reports whether a message to switch b may go from one switch to the
+// next: where there are groups, never by way of a third one, even if that took
+// fewer hops.
+func (g *graph) minimal(at, next, b int) bool {
+	return g.group == nil || g.group[at] == g.group[next] || g.group[next] == g.group[b]
 }
 
 // middle returns a switch of a random group that is neither end's, −1 for none.

@@ -201,6 +201,26 @@ func TestValiantGoesByAMiddle(t *testing.T) {
 	}
 }
 
+// Straight through a dragonfly a message crosses one global link at most, though
+// two may be fewer hops.
+func TestMinimalKeepsToTwoGroups(t *testing.T) {
+	for _, shape := range []Shape{Dragonfly, DragonflyPlus} {
+		n := build(t, Config{Shape: shape, Radix: 8, PerSwitch: 2, Routing: Hash, Global: 1}, hosts(20, 1))
+		for a := range 20 {
+			for b := range 20 {
+				p, _ := n.Path(a, b, uint64(a*24+b))
+				var sum shaping.Duration
+				for _, l := range p.Latency {
+					sum += l
+				}
+				if long := sum - n.Hop*shaping.Duration(p.Switches); a != b && long > 1 {
+					t.Fatalf("%v: %d to %d crosses %d global links", shape, a, b, long)
+				}
+			}
+		}
+	}
+}
+
 func TestTorusGoesTheShorterWay(t *testing.T) {
 	n := build(t, Config{Shape: Torus, Radix: 8, Dims: []int{4, 4, 4}}, hosts(64, 1))
 	for a := range 64 {
