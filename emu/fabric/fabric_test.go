@@ -185,6 +185,11 @@ func TestRoutesKeepTheRules(t *testing.T) {
 		}
 		c := groups(g...)
 		c.Fabric.Oversubscription = 1 + rng.IntN(3)
+		if seed%2 == 1 {
+			c.Fabric.Kind = []string{"fat-tree", "dragonfly", "dragonfly+", "torus"}[rng.IntN(4)]
+			c.Fabric.Routing = []string{"", "static", "hash", "spray"}[rng.IntN(4)]
+			c.Fabric.Planes = rng.IntN(3)
+		}
 		f := build(t, c)
 		for range 50 {
 			from, to := rng.IntN(f.GPUs()), rng.IntN(f.GPUs())
@@ -259,6 +264,80 @@ func TestReactionIsReckonedFromData(t *testing.T) {
 		}
 		if got := r.CreditReaction(7).Sub(7); got != 1_000_000+1_795_000 {
 			t.Errorf("%s: reaction to a credit after %d ps", tc.p, got)
+		}
+	}
+}
+
+// Where nothing can be contended there is no port: rails that agree, in one unit
+// or without oversubscription, whatever the size. Where links are kept to, there
+// are ports even so.
+func TestPortsOnlyWhereTheyMatter(t *testing.T) {
+	for _, tc := range []struct {
+		c    emu.Cluster
+		f    emu.Fabric
+		want bool
+	}{
+		{groups(emu.Group{Count: 300}), emu.Fabric{}, false},
+		{groups(emu.Group{Count: 2}, emu.Group{Count: 3}), emu.Fabric{}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Oversubscription: 2}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Oversubscription: 2, Unit: 4}, true},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Routing: "static"}, false},
+		{groups(emu.Group{Count: 40}), emu.Fabric{Routing: "static"}, true},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Link: "roce-400"}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Link: "roce-400", Unit: 4}, true},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Kind: "single"}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Kind: "rail-only", Planes: 2}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Kind: "single", Planes: 2, Routing: "hash"}, true},
+		{groups(emu.Group{Count: 1}), emu.Fabric{Kind: "torus"}, false},
+		{groups(emu.Group{Count: 2}), emu.Fabric{Kind: "torus"}, true},
+	} {
+		tc.c.Fabric = tc.f
+		if got := build(t, tc.c).Contended(); got != tc.want {
+			t.Errorf("%d nodes, %+v: contended %v", tc.c.Nodes(), tc.f, got)
+		}
+	}
+}
+
+// Nodes whose NICs are in other places than their peers' meet on unlike rails. On
+// a rail-optimised fabric that takes a spine, and is slower where spines are
+// short; a rail-only fabric can't.
+func TestRailsMisaligned(t *testing.T) {
+	c := groups(emu.Group{Count: 1}, emu.Group{Count: 1, NICs: 4})
+	c.Fabric.Oversubscription = 2
+	f := build(t, c)
+	r := f.Route(4, 12, 4, collective.Simple) // rail 4 of node 0, rail 0 of node 1
+	var via []string
+	for _, id := range r.Wire.Ports {
+		if f.Port(id).Node == fabric.Shared {
+			via = append(via, f.PortName(id))
+		}
+	}
+	if got := strings.Join(via, " "); got != "unit0/rail4/up unit1/rail0/down" {
+		t.Errorf("from rail to rail by %q", got)
+	}
+	c.Fabric = emu.Fabric{Kind: "rail-only"}
+	if _, err := fabric.New(c); err == nil || !strings.Contains(err.Error(), "node0 has 8 NICs and node1 has 4") {
+		t.Errorf("rails that don't meet: %v", err)
+	}
+}
+
+// On a rail-only fabric every GPU reaches every other: over NVLink to the rail's
+// owner, and on its rail from node to node.
+func TestRailOnlyForwardsInside(t *testing.T) {
+	c := groups(emu.Group{Count: 3})
+	c.Fabric.Kind = "rail-only"
+	f := build(t, c)
+	for from := range f.GPUs() {
+		for to := range f.GPUs() {
+			for channel := range 8 {
+				r := f.Route(from, to, channel, collective.Simple)
+				if !r.Remote {
+					continue
+				}
+				if owner, _ := f.GPURange(f.NodeOf(from)); r.SendProxy != owner+channel || (r.SendProxy != from) != (len(r.Local.Ports) > 0) {
+					t.Fatalf("GPU %d to %d on channel %d leaves by GPU %d", from, to, channel, r.SendProxy)
+				}
+			}
 		}
 	}
 }
