@@ -178,3 +178,47 @@ func TestPerProtocol(t *testing.T) {
 		t.Errorf("%d, %d and %d", l.Of(collective.Simple), l.Of(collective.LL), l.Of(collective.LL128))
 	}
 }
+
+// TestDevices: every link that is built has its switch, which has at least as many
+// of its ports; and switches carry what is said of them.
+func TestDevices(t *testing.T) {
+	devices := map[string]catalog.Device{}
+	for _, d := range catalog.Devices() {
+		if devices[d.Name].Name != "" || d.About == "" || len(catalog.SourcesOf(d.Name)) == 0 {
+			t.Errorf("%+v", d)
+		}
+		devices[d.Name] = d
+	}
+	for _, l := range catalog.Links() {
+		d, ok := devices[l.Device]
+		if !ok && l.Device != "(roadmap)" || ok && l.Wire*shaping.Rate(l.Radix) > d.Wire*shaping.Rate(d.Ports) {
+			t.Errorf("link %s: %d ports of %v from a %+v", l.Name, l.Radix, l.Wire, d)
+		}
+		if l.Milliwatts <= 0 || len(catalog.SourcesOf(l.Name)) == 0 {
+			t.Errorf("link %s: %d mW, sources %v", l.Name, l.Milliwatts, catalog.SourcesOf(l.Name))
+		}
+	}
+	for name, want := range map[string]shaping.Rate{"QM9700": 51_200 * shaping.Gbps, "QM8700": 16_000 * shaping.Gbps, "SN5600": 2 * 51_200 * shaping.Gbps} {
+		if got := devices[name].Capacity(); got != want {
+			t.Errorf("%s carries %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestSources: entries know their own sources, and what these are.
+func TestSources(t *testing.T) {
+	if got := strings.Join(catalog.SourcesOf("ndr"), " "); got != "assumed hw ib" {
+		t.Errorf("ndr cites %q", got)
+	}
+	known := map[string]bool{}
+	for _, s := range catalog.Sources() {
+		known[s.Tag] = s.Is != ""
+	}
+	for _, l := range catalog.Links() {
+		for _, s := range catalog.SourcesOf(l.Name) {
+			if !known[s] {
+				t.Errorf("link %s cites %s, which is nothing", l.Name, s)
+			}
+		}
+	}
+}
