@@ -61,7 +61,7 @@ func (f *Fabric) join() error {
 		return nil
 	}
 	var err error
-	if f.net, err = Join(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed); err != nil {
+	if f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, f.railsMeet()); err != nil {
 		return err
 	}
 	for _, p := range f.net.Ports {
@@ -82,16 +82,21 @@ type Server struct{ Group, Place, NICs int }
 // Join returns the network that joins servers as d says, over the given link, or
 // what stands against it. Defaults of d other than its kind are filled in.
 func Join(d emu.Fabric, link catalog.Link, servers []Server, seed uint64) (*network.Network, error) {
+	return joinServers(d, link, servers, seed, sameRails(servers))
+}
+
+// joinServers is Join; meet says why some message has to go from one rail to
+// another, nil when none has to.
+func joinServers(d emu.Fabric, link catalog.Link, servers []Server, seed uint64, meet error) (*network.Network, error) {
 	c, err := networkConfig(d, link, seed)
 	if err != nil {
 		return nil, err
 	}
 	if c.Shape == network.RailOptimized || c.Shape == network.RailOnly {
-		err := sameRails(servers)
-		if err != nil && c.Shape == network.RailOnly {
-			return nil, err
+		if meet != nil && c.Shape == network.RailOnly {
+			return nil, fmt.Errorf("fabric rail-only: %w; rails are not joined, so give all nodes the same NICs, or take rail-optimized", meet)
 		}
-		c.Aligned = err == nil
+		c.Aligned = meet == nil
 		c.UnitOf = units(&c, servers)
 	}
 	var hosts []network.Host
@@ -107,15 +112,60 @@ func Join(d emu.Fabric, link catalog.Link, servers []Server, seed uint64) (*netw
 	return n, nil
 }
 
-// sameRails reports a node that would have to send from one rail to another: a
-// channel leaves and enters by NIC channel mod NICs.
+// sameRails reports servers whose channels must meet on unlike rails, by what is
+// known without their insides: how many NICs they have.
 func sameRails(servers []Server) error {
 	for i, s := range servers {
 		if a, b := servers[0].NICs, s.NICs; a != b {
-			return fmt.Errorf("fabric rail-only: node0 has %d NICs and node%d has %d, so their channels meet on unlike rails, which are not joined; give all nodes the same number, or take rail-optimized", a, i, b)
+			return fmt.Errorf("node0 has %d NICs and node%d has %d", a, i, b)
 		}
 	}
 	return nil
+}
+
+// railsMeet reports a pair of GPUs whose messages leave by one rail and arrive by
+// another. Nodes of one group are alike, and so are groups that are told alike.
+func (f *Fabric) railsMeet() error {
+	type told struct {
+		system, machine string
+		gpus, nics      int
+	}
+	var kinds []*node
+	seen := map[told]bool{}
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		g := &f.Cluster.Groups[n.group]
+		if k := (told{g.System, g.Machine, n.gpus, n.nics}); !seen[k] {
+			seen[k] = true
+			kinds = append(kinds, &f.nodes[i])
+		}
+	}
+	for _, a := range kinds {
+		for _, b := range kinds {
+			if err := f.pairMeets(a, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Fabric) pairMeets(a, b *node) error {
+	for i := range a.gpus * b.gpus {
+		src, dst := a.firstGPU+i/b.gpus, b.firstGPU+i%b.gpus
+		for channel := range maxSMs {
+			if from, to := f.rails(src, dst, channel); from != to {
+				return fmt.Errorf("on channel %d GPU %d leaves by NIC %d of its node and GPU %d receives by NIC %d of its own", channel, src, from, dst, to)
+			}
+		}
+	}
+	return nil
+}
+
+// rails returns by which NIC of its node a GPU's messages of a channel leave, and
+// by which of the receiver's they arrive.
+func (f *Fabric) rails(src, dst, channel int) (from, to int) {
+	return channel % f.nodes[f.gpuNode[src]].nics, channel % f.nodes[f.gpuNode[dst]].nics
 }
 
 func networkConfig(d emu.Fabric, link catalog.Link, seed uint64) (network.Config, error) {

@@ -64,7 +64,7 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 		return r
 	}
 	r.Remote = true
-	railA, railB := channel%a.nics, channel%b.nics
+	railA, railB := f.rails(src, dst, channel)
 	// The buffer lies in the memory of the rail's owner, so that the NIC reads
 	// it through their common PCIe switch (NCCL's PXN).
 	if owner := a.owner(railA); owner != src {

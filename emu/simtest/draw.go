@@ -67,22 +67,24 @@ func drawCluster(rng *rand.Rand) emu.Cluster {
 		g.NICs = 1 + rng.IntN(g.GPUs)
 		c.Groups = append(c.Groups, g)
 	}
-	for {
-		c.Fabric = drawFabric(rng)
+	c.Fabric.Link = []string{"", "edr", "hdr", "ndr", "xdr"}[rng.IntN(5)]
+	c.Fabric.Oversubscription = []int{1, 1, 2, 4, 7}[rng.IntN(5)]
+	// Shapes have a stream of their own: another shape leaves the runs as they are.
+	shapes := rand.New(rand.NewPCG(c.Seed, 1))
+	for base := c.Fabric; shapes.IntN(3) > 0; {
+		c.Fabric = drawFabric(shapes, base)
 		if _, err := fabric.New(c); err == nil {
-			return c
+			break
 		}
+		c.Fabric = base
 	}
+	return c
 }
 
 // drawFabric draws a fabric, which need not be one that can be built.
-func drawFabric(rng *rand.Rand) emu.Fabric {
+func drawFabric(rng *rand.Rand, f emu.Fabric) emu.Fabric {
 	pick := func(s ...string) string { return s[rng.IntN(len(s))] }
-	f := emu.Fabric{Oversubscription: []int{1, 1, 2, 4, 7}[rng.IntN(5)]}
-	f.Link = pick("", "edr", "hdr", "ndr", "xdr", "roce-400", "uec-800", "slingshot-11", "efa")
-	if rng.IntN(3) == 0 { // what the system ships with
-		return f
-	}
+	f.Link = pick(f.Link, f.Link, "roce-400", "uec-800", "slingshot-11", "efa")
 	f.Kind = pick("rail-optimized", "rail-only", "single", "fat-tree", "fat-tree", "dragonfly", "dragonfly", "dragonfly+", "torus")
 	f.Routing = pick("", "adaptive", "static", "hash", "spray", "valiant")
 	f.Planes = []int{0, 0, 2, 4}[rng.IntN(4)]
