@@ -28,6 +28,7 @@ type session struct {
 	outcome   emu.Outcome
 	before    Cost
 	use       sweep.Use
+	busy      []shaping.Duration // of each shared port, up to the batch before
 }
 
 // Cost is what a virtual clock costs the host.
@@ -268,6 +269,7 @@ func (s *session) finish(ctx context.Context, b emu.Batch) error {
 		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Finish{Finish: &railyardv1.Finish{}}})
 	}
 	s.use = sweep.Use{Span: s.outcome.Now.Sub(b.Runs[0].Offset)}
+	s.gatherShared()
 	var stuck []*railyardv1.StuckBlock
 	err := s.each(ctx, func(_ int, r *railyardv1.SessionResponse) (bool, error) {
 		f := r.GetFinished()
