@@ -38,9 +38,23 @@ type Fabric struct {
 	Kind string
 	// Link is a link of the catalog, e.g. "ndr". Empty: the system's own.
 	Link string
-	// Oversubscription is how many times more the NICs of a group can send
-	// than its uplink carries; 1 never contends. 0 means 1.
+	// Oversubscription is how many times more the NICs of a leaf can send than
+	// its links up carry; 1 never contends where routing spreads. 0 means 1.
 	Oversubscription int
+	// Routing is how switches choose among equally good links: adaptive, static,
+	// hash, spray or valiant. Empty: what the link's switches do.
+	Routing string
+	// Unit is how many servers of a group share a set of leaves in a
+	// rail-optimised fabric. 0: the whole group, or as many as fit.
+	Unit int
+	// Planes is how many separate networks there are, each NIC having a port in
+	// every one at a part of its rate. 0 means 1.
+	Planes int
+	// Dims are the sizes of a torus, in servers. Empty: as close to a cube as fits.
+	Dims []int
+	// HostsPerSwitch is how many NICs hang on a switch of a fat tree or dragonfly.
+	// 0: as many as make it balanced.
+	HostsPerSwitch int
 }
 
 // Nodes returns the number of servers.

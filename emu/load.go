@@ -94,5 +94,10 @@ func (r *reader) fabric(path string, n ast.Node, f *Fabric) {
 		{name: "kind", read: r.text(&f.Kind)},
 		{name: "link", read: r.text(&f.Link)},
 		{name: "oversubscription", read: r.count(&f.Oversubscription, maxOversubscription)},
+		{name: "routing", read: r.text(&f.Routing)},
+		{name: "unit", read: r.count(&f.Unit, MaxNodes)},
+		{name: "planes", read: r.count(&f.Planes, maxPlanes)},
+		{name: "dims", read: list(r, &f.Dims, func(path string, n ast.Node, d *int) { r.count(d, MaxNodes)(path, n) })},
+		{name: "hostsPerSwitch", read: r.count(&f.HostsPerSwitch, maxDevices)},
 	})
 }

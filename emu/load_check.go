@@ -16,6 +16,8 @@ const MaxNodes = 1 << 17
 const (
 	maxDevices          = 1024 // GPUs or NICs in one NVLink domain; NVL576 is the largest announced
 	maxOversubscription = 1024
+	maxPlanes           = 16 // 4 are in use, 8 are talked of
+	maxDims             = 6  // Fugaku's; more than anyone has built
 )
 
 // Known is what a catalog offers to clusters. What is left nil is not checked.
@@ -23,8 +25,12 @@ type Known struct {
 	Systems []KnownSystem
 	Kinds   []string // shapes of fabrics
 	Links   []string
+	// Routings are those that switches know.
+	Routings []string
 	// Ports returns how many NICs a fabric of the given kind and link joins.
 	Ports func(kind, link string) int
+	// Joins returns why the effective cluster's fabric cannot be built.
+	Joins func(c *Cluster) error
 }
 
 // KnownSystem is what a cluster needs to know of a kind of server.
@@ -184,7 +190,23 @@ func (c *Cluster) checkFabric(known Known, ps *problems) {
 	if f.Link != "" && known.Links != nil && !slices.Contains(known.Links, f.Link) {
 		ps.say("spec.fabric.link", "%s", suggest.Unknown(f.Link, known.Links))
 	}
+	if f.Routing != "" && known.Routings != nil && !slices.Contains(known.Routings, f.Routing) {
+		ps.say("spec.fabric.routing", "%s", suggest.Unknown(f.Routing, known.Routings))
+	}
 	ps.between("spec.fabric.oversubscription", f.Oversubscription, maxOversubscription, "")
+	ps.between("spec.fabric.unit", f.Unit, MaxNodes, "")
+	ps.between("spec.fabric.planes", f.Planes, maxPlanes, "")
+	ps.between("spec.fabric.hostsPerSwitch", f.HostsPerSwitch, maxDevices, "")
+	if len(f.Dims) > maxDims {
+		ps.say("spec.fabric.dims", "a torus of %d dimensions; at most %d are allowed", len(f.Dims), maxDims)
+	}
+	for i, d := range f.Dims {
+		if field := fmt.Sprintf("spec.fabric.dims[%d]", i); d == 0 {
+			ps.say(field, "0 must be a whole number from 1 to %d", MaxNodes)
+		} else {
+			ps.between(field, d, MaxNodes, "")
+		}
+	}
 }
 
 func (c *Cluster) checkTotals(known Known, ps *problems) {
@@ -206,5 +228,11 @@ func (c *Cluster) checkTotals(known Known, ps *problems) {
 	if have := known.Ports(e.Fabric.Kind, e.Fabric.Link); need > have {
 		ps.say("spec.nodes", "%d nodes plug in %d NICs, but a %s fabric of %s switches has %d ports; take fewer nodes or another link",
 			c.Nodes(), need, e.Fabric.Kind, e.Fabric.Link, have)
+		return
+	}
+	if known.Joins != nil {
+		if err := known.Joins(&e); err != nil {
+			ps.say("spec.fabric", "%v", err)
+		}
 	}
 }

@@ -27,16 +27,7 @@ func (c *Cluster) YAML() []byte {
 		}
 		fmt.Fprintf(&b, "    - {count: %d, %s%s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs), gdr)
 	}
-	var fabric []string
-	if c.Fabric.Kind != "" {
-		fabric = append(fabric, "kind: "+scalar(c.Fabric.Kind))
-	}
-	if c.Fabric.Link != "" {
-		fabric = append(fabric, "link: "+scalar(c.Fabric.Link))
-	}
-	if o := c.Fabric.Oversubscription; o != 0 {
-		fabric = append(fabric, fmt.Sprintf("oversubscription: %d", o))
-	}
+	fabric := c.Fabric.entries()
 	if fabric != nil {
 		fmt.Fprintf(&b, "  fabric: {%s}\n", strings.Join(fabric, ", "))
 	}
@@ -48,6 +39,32 @@ func (c *Cluster) YAML() []byte {
 		printMachine(&b, &c.Machines[i])
 	}
 	return []byte(b.String())
+}
+
+// entries returns what a cluster file says of the fabric.
+func (f *Fabric) entries() []string {
+	var all []string
+	text := func(key, v string) {
+		if v != "" {
+			all = append(all, key+": "+scalar(v))
+		}
+	}
+	count := func(key string, v int) {
+		if v != 0 {
+			all = append(all, fmt.Sprintf("%s: %d", key, v))
+		}
+	}
+	text("kind", f.Kind)
+	text("link", f.Link)
+	count("oversubscription", f.Oversubscription)
+	text("routing", f.Routing)
+	count("unit", f.Unit)
+	count("planes", f.Planes)
+	if len(f.Dims) > 0 {
+		all = append(all, "dims: "+strings.ReplaceAll(fmt.Sprint(f.Dims), " ", ", "))
+	}
+	count("hostsPerSwitch", f.HostsPerSwitch)
+	return all
 }
 
 // number returns an entry of a flow mapping, nothing for a default.

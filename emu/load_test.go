@@ -74,6 +74,8 @@ func TestYAMLRoundTrip(t *testing.T) {
 			Fabric: Fabric{
 				Kind: pick("", "rail-optimized"), Link: pick("", "ndr", "no"),
 				Oversubscription: rng.Intn(4),
+				Routing:          pick("", "adaptive", "null"), Unit: rng.Intn(3), Planes: rng.Intn(3), HostsPerSwitch: rng.Intn(3),
+				Dims: [][]int{nil, {4}, {2, 3, 4}}[rng.Intn(3)],
 			},
 			Seed: rng.Uint64() >> rng.Intn(64),
 		}

@@ -22,7 +22,7 @@ func TestEntriesAreWhole(t *testing.T) {
 	}
 	for _, l := range catalog.Links() {
 		once("link", l.Name)
-		if l.SHARP < 0 || l.SHARP > l.Wire || (l.SHARP == 0) != (l.Name == "edr") {
+		if l.SHARP < 0 || l.SHARP > l.Wire || (l.SHARP == 0) != (!strings.HasPrefix(l.About, "InfiniBand") || l.Name == "edr") {
 			t.Errorf("link %s: switches reduce %v of %v", l.Name, l.SHARP, l.Wire)
 		}
 		if l.About == "" || l.Wire <= 0 || l.Usable <= 0 || l.Usable > 1000 || l.NIC <= 0 || l.Switch <= 0 || l.Radix < 2 {
@@ -31,8 +31,10 @@ func TestEntriesAreWhole(t *testing.T) {
 	}
 	for _, s := range catalog.Shapes() {
 		once("fabric", s.Name)
-		once("fabric", s.Short)
-		if s.About == "" || s.Tiers < 1 {
+		if s.Short != "" {
+			once("fabric", s.Short)
+		}
+		if s.About == "" || s.Tiers < 0 {
 			t.Errorf("fabric %s: %+v", s.Name, s)
 		}
 	}
@@ -106,9 +108,9 @@ func TestLookups(t *testing.T) {
 		want string
 	}{
 		{"system", func() error { _, err := catalog.LookupSystem("h100"); return err }, `system "h100": unknown; allowed are ` + names()},
-		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr`},
-		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr`},
-		{"fabric", func() error { _, err := catalog.LookupShape("mesh"); return err }, `fabric "mesh": unknown; allowed are rail-optimized`},
+		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{"fabric", func() error { _, err := catalog.LookupShape("mesh"); return err }, `fabric "mesh": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
 	} {
 		err := tc.got()
 		var unknown *catalog.UnknownError
@@ -127,12 +129,15 @@ func TestParseFabric(t *testing.T) {
 	for _, tc := range []struct{ in, shape, link, err string }{
 		{in: "rail-ndr", shape: "rail-optimized", link: "ndr"},
 		{in: "rail-optimized-xdr", shape: "rail-optimized", link: "xdr"},
+		{in: "rail-only-roce-400", shape: "rail-only", link: "roce-400"},
+		{in: "fat-tree-slingshot-11", shape: "fat-tree", link: "slingshot-11"},
+		{in: "dragonfly+-ndr", shape: "dragonfly+", link: "ndr"},
 		{in: "rail", err: `fabric "rail": must be SHAPE-LINK, for example rail-ndr`},
 		{in: "", err: `fabric "": must be SHAPE-LINK, for example rail-ndr`},
-		{in: "-", err: `fabric "": unknown; allowed are rail-optimized`},
-		{in: "ring-ndr", err: `fabric "ring": unknown; allowed are rail-optimized`},
-		{in: "rail-", err: `link "": unknown; allowed are edr, hdr, ndr, xdr`},
-		{in: "rail-ndr200", err: `link "ndr200": unknown; allowed are edr, hdr, ndr, xdr`},
+		{in: "-", err: `fabric "": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
+		{in: "ring-ndr", err: `fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
+		{in: "rail-", err: `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{in: "rail-ndr200", err: `link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
 	} {
 		shape, link, err := catalog.ParseFabric(tc.in)
 		if tc.err == "" && err != nil || tc.err != "" && (err == nil || err.Error() != tc.err) || shape != tc.shape || link != tc.link {
@@ -190,5 +195,49 @@ func TestPerProtocol(t *testing.T) {
 	l := catalog.PerProtocol{Simple: 2, LL: 1, LL128: 3}
 	if l.Of(collective.Simple) != 2 || l.Of(collective.LL) != 1 || l.Of(collective.LL128) != 3 {
 		t.Errorf("%d, %d and %d", l.Of(collective.Simple), l.Of(collective.LL), l.Of(collective.LL128))
+	}
+}
+
+// TestDevices: every link that is built has its switch, which has at least as many
+// of its ports; and switches carry what is said of them.
+func TestDevices(t *testing.T) {
+	devices := map[string]catalog.Device{}
+	for _, d := range catalog.Devices() {
+		if devices[d.Name].Name != "" || d.About == "" || len(catalog.SourcesOf(d.Name)) == 0 {
+			t.Errorf("%+v", d)
+		}
+		devices[d.Name] = d
+	}
+	for _, l := range catalog.Links() {
+		d, ok := devices[l.Device]
+		if !ok && l.Device != "(roadmap)" || ok && l.Wire*shaping.Rate(l.Radix) > d.Wire*shaping.Rate(d.Ports) {
+			t.Errorf("link %s: %d ports of %v from a %+v", l.Name, l.Radix, l.Wire, d)
+		}
+		if l.Milliwatts <= 0 || len(catalog.SourcesOf(l.Name)) == 0 {
+			t.Errorf("link %s: %d mW, sources %v", l.Name, l.Milliwatts, catalog.SourcesOf(l.Name))
+		}
+	}
+	for name, want := range map[string]shaping.Rate{"QM9700": 51_200 * shaping.Gbps, "QM8700": 16_000 * shaping.Gbps, "SN5600": 2 * 51_200 * shaping.Gbps} {
+		if got := devices[name].Capacity(); got != want {
+			t.Errorf("%s carries %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestSources: entries know their own sources, and what these are.
+func TestSources(t *testing.T) {
+	if got := strings.Join(catalog.SourcesOf("ndr"), " "); got != "assumed hw ib" {
+		t.Errorf("ndr cites %q", got)
+	}
+	known := map[string]bool{}
+	for _, s := range catalog.Sources() {
+		known[s.Tag] = s.Is != ""
+	}
+	for _, l := range catalog.Links() {
+		for _, s := range catalog.SourcesOf(l.Name) {
+			if !known[s] {
+				t.Errorf("link %s cites %s, which is nothing", l.Name, s)
+			}
+		}
 	}
 }

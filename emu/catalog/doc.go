@@ -13,7 +13,9 @@
 //	system_cards.go      servers of cards without NVLink
 //	system_others.go     AMD
 //	link.go    Link: what a NIC speaks
+//	device.go  switches, and what cables are made of, with watts
 //	shape.go   Fabric shapes: what stands between servers
+//	source.go  which sources an entry cites, read from the text of the tables
 //	protocol.go  what a protocol adds to the bytes of data, on links and in SMs
 //
 // Every figure carries its unit and its source on its line. A wire rate and

@@ -2,24 +2,33 @@ package catalog
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
-// Shape is a way to join servers.
+// Shape is a way to join servers. emu/network builds it.
 type Shape struct {
 	Name  string
-	Short string // as in --fabric SHAPE-LINK
+	Short string // as in --fabric SHAPE-LINK; empty: as Name
 	About string
-	// Tiers is the number of switch tiers the shape may grow to.
+	// Tiers is the number of switch tiers a folded Clos shape may grow to, 0 for
+	// others.
 	Tiers int
 }
 
-var shapes = []Shape{{
-	Name:  "rail-optimized",
-	Short: "rail",
-	About: "NIC i of every server of a unit meets at leaf i; spines join the units",
-	Tiers: 3, // leaf, spine and, from 512 servers on, core [pod]
-}}
+var shapes = []Shape{
+	{Name: "rail-optimized", Short: "rail", About: "NIC i of every server of a unit meets at leaf i; spines join the units",
+		Tiers: 3}, // leaf, spine and, from 512 servers on, core [pod]
+	{Name: "rail-only", About: "as rail-optimized, but rails never meet: other rails are reached over NVLink",
+		Tiers: 3}, // as rail-optimized [assumed]
+	{Name: "single", About: "every NIC on one switch",
+		Tiers: 1}, // by definition [assumed]
+	{Name: "fat-tree", Short: "ft", About: "NICs in order on leaves, spines above, cores above those",
+		Tiers: 3}, // more have no use here [assumed]
+	{Name: "dragonfly", Short: "df", About: "groups of switches, each joined to all of its group; every group joined to all"},
+	{Name: "dragonfly+", About: "groups of leaves and spines; spines join the groups"},
+	{Name: "torus", About: "a switch a server, a ring in every dimension"},
+}
 
 // Shapes returns every fabric shape in listing order.
 func Shapes() []Shape { return append([]Shape(nil), shapes...) }
@@ -27,33 +36,46 @@ func Shapes() []Shape { return append([]Shape(nil), shapes...) }
 // LookupShape returns the shape with the given name, long or short.
 func LookupShape(name string) (Shape, error) {
 	for _, s := range shapes {
-		if s.Short == name {
+		if name != "" && s.Short == name {
 			return s, nil
 		}
 	}
 	return lookup("fabric", name, shapes, func(s Shape) string { return s.Name })
 }
 
-// ParseFabric reads SHAPE-LINK, for example "rail-ndr".
+// ParseFabric reads SHAPE-LINK, for example "rail-ndr". Both may contain hyphens;
+// the longest shape that fits is meant.
 func ParseFabric(s string) (shape, link string, err error) {
-	i := strings.LastIndexByte(s, '-')
-	if i < 0 {
-		return "", "", fmt.Errorf("fabric %q: must be SHAPE-LINK, for example rail-ndr", s)
+	best := ""
+	for _, sh := range shapes {
+		for _, name := range []string{sh.Name, sh.Short} {
+			if name != "" && strings.HasPrefix(s, name+"-") && len(name) > len(best) {
+				best, shape = name, sh.Name
+			}
+		}
 	}
-	sh, err := LookupShape(s[:i])
+	if best == "" {
+		i := strings.LastIndexByte(s, '-')
+		if i < 0 {
+			return "", "", fmt.Errorf("fabric %q: must be SHAPE-LINK, for example rail-ndr", s)
+		}
+		_, err = LookupShape(s[:i])
+		return "", "", err
+	}
+	l, err := LookupLink(s[len(best)+1:])
 	if err != nil {
 		return "", "", err
 	}
-	l, err := LookupLink(s[i+1:])
-	if err != nil {
-		return "", "", err
-	}
-	return sh.Name, l.Name, nil
+	return shape, l.Name, nil
 }
 
 // MaxNICs returns how many NICs a fabric of switches with the given radix can
-// join without oversubscription: radix^tiers / 2^(tiers−1), as in a fat tree.
+// join without oversubscription: radix^tiers / 2^(tiers−1), as in a fat tree. What
+// other shapes join depends on more; emu/network says so.
 func (s Shape) MaxNICs(radix int) int {
+	if s.Tiers == 0 {
+		return math.MaxInt
+	}
 	n := radix
 	for range s.Tiers - 1 {
 		n *= radix / 2

@@ -9,6 +9,7 @@
 //	domain.go  NVLink domains of several nodes
 //	notes.go   what a user should know of machines given in full
 //	rings.go   rings round GPUs that are joined one to one
+//	join.go    the network between NICs: its ports, and the way of a flow
 //	route.go   Route: the way from one GPU to another on one channel
 //	switch.go  the engines of switches, and the ways to and from them
 //	shape.go   the communicator's Shape, as algorithms see it
@@ -20,5 +21,6 @@
 //	GPU ─ SM ─ slot ─ switch ─ DRAM ─ switch ─ slot ─ NIC       without GPUDirect
 //
 // What is not here: time passing. Ports carry rates and paths latencies;
-// emu/transit books them. May import: emu, catalog, machine, collective, shaping.
+// emu/transit books them. May import: emu, catalog, machine, network, collective,
+// shaping.
 package fabric

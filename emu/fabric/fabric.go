@@ -1,12 +1,12 @@
 package fabric
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/network"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -29,27 +29,23 @@ type Fabric struct {
 	Cluster emu.Cluster
 	link    catalog.Link
 	nodes   []node
-	units   []unit
 	gpuNode []int32 // GPU → node
 	ports   []Port
+	// net joins the NICs, nil with one node; its ports follow those of the nodes.
+	net     *network.Network
+	netBase PortID
 	smBase  PortID
 	answer  shaping.Duration
 }
 
 type node struct {
 	*inside
-	unit      int // index of the group
+	group     int // index of the group
 	place     int // position within the group
 	domain    int // of NVLink, that it shares with other nodes; -1 for none
 	firstGPU  int
+	firstNIC  int // among the hosts of the network
 	firstPort PortID
-}
-
-// unit is a group of nodes that shares uplinks, one a rail.
-type unit struct {
-	nodes     int
-	firstPort PortID // of its uplinks; 0 uplinks when the fabric never contends
-	rails     int
 }
 
 // maxSMs is how many channels a GPU can have; NCCL's MAXCHANNELS is 64 since
@@ -69,6 +65,9 @@ func New(c emu.Cluster) (*Fabric, error) {
 		return nil, err
 	}
 	f.joinNodes()
+	if err := f.join(); err != nil {
+		return nil, err
+	}
 	f.smBase = PortID(len(f.ports))
 	f.answer = f.leastAnswer()
 	return f, nil
@@ -130,9 +129,8 @@ func (f *Fabric) addNodes() error {
 			continue
 		}
 		in.use(g.GPUs, g.NICs)
-		f.units = append(f.units, unit{nodes: g.Count, rails: in.nics})
 		for place := range g.Count {
-			f.addNode(node{inside: in, unit: u, place: place})
+			f.addNode(node{inside: in, group: u, place: place})
 		}
 	}
 	return errors.Join(errs...)
@@ -146,8 +144,7 @@ func (f *Fabric) addNode(n node) {
 	f.nodes = append(f.nodes, n)
 }
 
-// joinNodes makes the ports of the nodes, whose NICs have the fabric's rate, and
-// the uplinks.
+// joinNodes makes the ports of the nodes, whose NICs have the fabric's rate.
 func (f *Fabric) joinNodes() {
 	rate := f.link.Wire.Permille(f.link.Usable)
 	for i := range f.nodes {
@@ -160,69 +157,6 @@ func (f *Fabric) joinNodes() {
 			f.ports = append(f.ports, Port{fmt.Sprintf("node%d/%s", i, p.Name), p.Rate, i})
 		}
 	}
-	f.addUplinks(rate)
-}
-
-// addUplinks adds what can be contended: for each unit and rail one port up to
-// the spines and one down. Without oversubscription a unit's uplinks carry all
-// its NICs can send, so they are left out and cost latency alone.
-func (f *Fabric) addUplinks(nic shaping.Rate) {
-	over := f.Cluster.Fabric.Oversubscription
-	if over <= 1 || len(f.units) == 1 {
-		return
-	}
-	for u := range f.units {
-		unit := &f.units[u]
-		unit.firstPort = PortID(len(f.ports))
-		rate := max(nic*shaping.Rate(unit.nodes)/shaping.Rate(over), 1)
-		for r := range unit.rails {
-			at := fmt.Sprintf("unit%d/rail%d/", u, r)
-			f.ports = append(f.ports, Port{at + "up", rate, Shared}, Port{at + "down", rate, Shared})
-		}
-	}
-}
-
-// resolveFabric fills in what the first system ships with, and reports all that
-// is wrong with the fabric. With unknown systems there may be no node to ask.
-func (f *Fabric) resolveFabric() error {
-	c := &f.Cluster.Fabric
-	if len(f.nodes) > 0 {
-		sys := f.nodes[0].system
-		c.Kind, c.Link = cmp.Or(c.Kind, sys.Fabric), cmp.Or(c.Link, sys.Link)
-	}
-	var errs []error
-	if c.Oversubscription < 0 {
-		errs = append(errs, fmt.Errorf("fabric.oversubscription %d: must be 1 or more", c.Oversubscription))
-	}
-	c.Oversubscription = max(c.Oversubscription, 1)
-	var shape catalog.Shape
-	var err error
-	if c.Kind != "" {
-		shape, err = catalog.LookupShape(c.Kind)
-		errs = append(errs, err)
-		c.Kind = shape.Name
-	}
-	if c.Link != "" {
-		f.link, err = catalog.LookupLink(c.Link)
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil || len(f.nodes) == 0 {
-		return err
-	}
-	return f.checkPorts(shape)
-}
-
-// checkPorts reports more NICs than the fabric's switches can join.
-func (f *Fabric) checkPorts(shape catalog.Shape) error {
-	nics := 0
-	for _, n := range f.nodes {
-		nics += n.nics
-	}
-	if most := shape.MaxNICs(f.link.Radix); nics > most {
-		return fmt.Errorf("nodes %d: they have %d NICs, but a %s fabric of %d-port %s switches joins at most %d; use fewer nodes or NICs, or a link with larger switches",
-			len(f.nodes), nics, shape.Name, f.link.Radix, f.link.Name, most)
-	}
-	return nil
 }
 
 // Nodes returns the number of servers, GPUs that of GPUs.
@@ -277,10 +211,4 @@ func (f *Fabric) PortName(id PortID) string {
 	}
 	gpu, sm := int(id-f.smBase)/maxSMs, int(id-f.smBase)%maxSMs
 	return fmt.Sprintf("node%d/gpu%d/sm%d", f.NodeOf(gpu), f.Local(gpu), sm)
-}
-
-// Contended reports whether nodes share ports, so that there is a fabric
-// participant.
-func (f *Fabric) Contended() bool {
-	return len(f.ports) > 0 && f.ports[len(f.ports)-1].Node == Shared
 }

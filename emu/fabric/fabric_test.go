@@ -21,7 +21,6 @@ func groups(g ...emu.Group) emu.Cluster {
 	return emu.Cluster{Groups: g}
 }
 
-// systems lists the names of the catalog's systems as errors do.
 func systems() string {
 	var all []string
 	for _, s := range catalog.Systems() {
@@ -147,22 +146,22 @@ func TestNewReportsEverything(t *testing.T) {
 		{"system", groups(emu.Group{Count: 1, System: "dgx-h1000"}), []string{`nodes[0].system "dgx-h1000": unknown; allowed are ` + systems()}},
 		{"GPUs", groups(emu.Group{Count: 1, GPUs: 9}), []string{"nodes[0].gpus 9: dgx-h100 has 1 to 8"}},
 		{"NICs", groups(emu.Group{Count: 1, NICs: -1}), []string{"nodes[0].nics -1: dgx-h100 has 1 to 8"}},
-		{"fabric", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Kind: "torus"}), []string{`fabric "torus": unknown; allowed are rail-optimized`}},
-		{"link", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Link: "ndr200"}), []string{`link "ndr200": unknown; allowed are edr, hdr, ndr, xdr`}},
+		{"fabric", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Kind: "ring"}), []string{`fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`}},
+		{"link", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Link: "ndr200"}), []string{`link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`}},
 		{"oversubscription", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Oversubscription: -1}), []string{"fabric.oversubscription -1: must be 1 or more"}},
 		{"all at once", withFabric(groups(emu.Group{Count: 1, System: "hgx"}, emu.Group{Count: 1, GPUs: -1, NICs: 9}, emu.Group{Count: -1}),
-			emu.Fabric{Kind: "torus", Link: "sdr", Oversubscription: -3}), []string{
+			emu.Fabric{Kind: "ring", Link: "sdr", Oversubscription: -3}), []string{
 			`nodes[0].system "hgx": unknown; allowed are ` + systems(),
 			"nodes[1].gpus -1: dgx-h100 has 1 to 8",
 			"nodes[1].nics 9: dgx-h100 has 1 to 8",
 			"nodes[2].count -1: must be at least 1",
 			"fabric.oversubscription -3: must be 1 or more",
-			`fabric "torus": unknown; allowed are rail-optimized`,
-			`link "sdr": unknown; allowed are edr, hdr, ndr, xdr`,
+			`fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`,
+			`link "sdr": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`,
 		}},
 		// A fat tree of 36-port switches joins 36 × 18 × 18 = 11664 NICs.
 		{"too many nodes", withFabric(groups(emu.Group{Count: 1459}), emu.Fabric{Link: "edr"}), []string{
-			"nodes 1459: they have 11672 NICs, but a rail-optimized fabric of 36-port edr switches joins at most 11664; use fewer nodes or NICs, or a link with larger switches"}},
+			"fabric rail-optimized of edr, 1459 servers: 11672 NICs: 656 leaves of 36-port switches make 37 pods, and a core joins 36; take fewer NICs, larger switches or oversubscription"}},
 	} {
 		f, err := fabric.New(tc.c)
 		if err == nil || f != nil {
@@ -195,6 +194,11 @@ func TestRoutesKeepTheRules(t *testing.T) {
 		}
 		c := groups(g...)
 		c.Fabric.Oversubscription = 1 + rng.IntN(3)
+		if seed%2 == 1 {
+			c.Fabric.Kind = []string{"fat-tree", "dragonfly", "dragonfly+", "torus"}[rng.IntN(4)]
+			c.Fabric.Routing = []string{"", "static", "hash", "spray"}[rng.IntN(4)]
+			c.Fabric.Planes = rng.IntN(3)
+		}
 		f := build(t, c)
 		for range 50 {
 			from, to := rng.IntN(f.GPUs()), rng.IntN(f.GPUs())
@@ -237,7 +241,7 @@ func checkPath(t *testing.T, f *fabric.Fabric, p *fabric.Path, from, to, inject 
 		if i < inject && owner != from {
 			t.Fatalf("%s is booked by node %d, which does not own it", f.PortName(id), from)
 		}
-		if owner == fabric.Shared && p.Latency[i] < f.LeastHop() {
+		if owner == fabric.Shared && f.Port(p.Ports[i+1]).Node != fabric.Shared && p.Latency[i] < f.LeastHop() {
 			t.Fatalf("%v behind %s; %v is said to be the least", p.Latency[i], f.PortName(id), f.LeastHop())
 		}
 		at = owner
@@ -269,6 +273,80 @@ func TestReactionIsReckonedFromData(t *testing.T) {
 		}
 		if got := r.CreditReaction(7).Sub(7); got != 1_000_000+1_795_000 {
 			t.Errorf("%s: reaction to a credit after %d ps", tc.p, got)
+		}
+	}
+}
+
+// Where nothing can be contended there is no port: rails that agree, in one unit
+// or without oversubscription, whatever the size. Where links are kept to, there
+// are ports even so.
+func TestPortsOnlyWhereTheyMatter(t *testing.T) {
+	for _, tc := range []struct {
+		c    emu.Cluster
+		f    emu.Fabric
+		want bool
+	}{
+		{groups(emu.Group{Count: 300}), emu.Fabric{}, false},
+		{groups(emu.Group{Count: 2}, emu.Group{Count: 3}), emu.Fabric{}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Oversubscription: 2}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Oversubscription: 2, Unit: 4}, true},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Routing: "static"}, false},
+		{groups(emu.Group{Count: 40}), emu.Fabric{Routing: "static"}, true},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Link: "roce-400"}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Link: "roce-400", Unit: 4}, true},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Kind: "single"}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Kind: "rail-only", Planes: 2}, false},
+		{groups(emu.Group{Count: 8}), emu.Fabric{Kind: "single", Planes: 2, Routing: "hash"}, true},
+		{groups(emu.Group{Count: 1}), emu.Fabric{Kind: "torus"}, false},
+		{groups(emu.Group{Count: 2}), emu.Fabric{Kind: "torus"}, true},
+	} {
+		tc.c.Fabric = tc.f
+		if got := build(t, tc.c).Contended(); got != tc.want {
+			t.Errorf("%d nodes, %+v: contended %v", tc.c.Nodes(), tc.f, got)
+		}
+	}
+}
+
+// Nodes whose NICs are in other places than their peers' meet on unlike rails. On
+// a rail-optimised fabric that takes a spine, and is slower where spines are
+// short; a rail-only fabric can't.
+func TestRailsMisaligned(t *testing.T) {
+	c := groups(emu.Group{Count: 1}, emu.Group{Count: 1, NICs: 4})
+	c.Fabric.Oversubscription = 2
+	f := build(t, c)
+	r := f.Route(4, 12, 4, collective.Simple) // rail 4 of node 0, rail 0 of node 1
+	var via []string
+	for _, id := range r.Wire.Ports {
+		if f.Port(id).Node == fabric.Shared {
+			via = append(via, f.PortName(id))
+		}
+	}
+	if got := strings.Join(via, " "); got != "unit0/rail4/up unit1/rail0/down" {
+		t.Errorf("from rail to rail by %q", got)
+	}
+	c.Fabric = emu.Fabric{Kind: "rail-only"}
+	if _, err := fabric.New(c); err == nil || !strings.Contains(err.Error(), "on channel 4 GPU 0 leaves by NIC 4 of its node and GPU 8 receives by NIC 0 of its own; rails are not joined") {
+		t.Errorf("rails that don't meet: %v", err)
+	}
+}
+
+// On a rail-only fabric every GPU reaches every other: over NVLink to the rail's
+// owner, and on its rail from node to node.
+func TestRailOnlyForwardsInside(t *testing.T) {
+	c := groups(emu.Group{Count: 3})
+	c.Fabric.Kind = "rail-only"
+	f := build(t, c)
+	for from := range f.GPUs() {
+		for to := range f.GPUs() {
+			for channel := range 8 {
+				r := f.Route(from, to, channel, collective.Simple)
+				if !r.Remote {
+					continue
+				}
+				if owner, _ := f.GPURange(f.NodeOf(from)); r.SendProxy != owner+channel || (r.SendProxy != from) != (len(r.Local.Ports) > 0) {
+					t.Fatalf("GPU %d to %d on channel %d leaves by GPU %d", from, to, channel, r.SendProxy)
+				}
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package fabric
 import (
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/network"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -57,9 +58,6 @@ type Route struct {
 	Answer, Refill shaping.Duration
 }
 
-// leafNodes returns how many nodes a leaf serves: half a switch's ports.
-func (f *Fabric) leafNodes() int { return f.link.Radix / 2 }
-
 // Route returns the way from one GPU to another for a channel.
 func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
@@ -73,48 +71,34 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	}
 	r.Remote = true
 	way := a.leave(src-a.firstGPU, channel)
-	railA, railB := way.rail, b.arrive(dst-b.firstGPU, channel)
+	railB := b.arrive(dst-b.firstGPU, channel)
 	r.Local, r.SendProxy = a.local(way, p), a.firstGPU+way.proxy
-	r.Wire = f.wire(a, b, way, dst, railB)
+	net := f.between(a, b, way.rail, railB, flow(src, dst, channel))
+	r.Wire = f.wire(a, b, way, dst, railB, net)
 	r.Post = a.system.Proxy.Post
 	r.Receive = b.system.Proxy.Receive.Of(p)
 	if p == collective.Simple {
 		r.RecvPost = b.system.Proxy.Post
 	}
-	r.Credit = b.system.Proxy.Post + f.flight(a, b, railA, railB)
+	r.Credit = b.system.Proxy.Post
+	for _, l := range net.Latency { // back by ways as long
+		r.Credit += l
+	}
 	return r
 }
 
-// wire returns the path from where a NIC reads, through the fabric and the other
-// NIC into the other GPU's memory. Between the two NICs' own ports lies the
-// fabric.
-func (f *Fabric) wire(a, b *node, way way, dst, railB int) Path {
-	railA := way.rail
-	p := a.path(append(way.toNIC, a.nicAt(railA, wireOut)), 0)
+// wire returns the path from where a NIC reads, through the network and the other
+// NIC into the other GPU's memory.
+func (f *Fabric) wire(a, b *node, way way, dst, railB int, net network.Path) Path {
+	p := a.path(append(way.toNIC, a.nicAt(way.rail, wireOut)), 0)
 	p.Inject = len(p.Ports)
-	p.Latency = p.Latency[:p.Inject-1]
-	nic, sw := f.link.NIC, f.link.Switch
-	ua, ub := &f.units[a.unit], &f.units[b.unit]
-	if a.unit != b.unit && f.Contended() {
-		// NIC → leaf → [up] → spine → [down] → leaf → NIC
-		p.Ports = append(p.Ports, ua.firstPort+PortID(2*railA), ub.firstPort+PortID(2*railB)+1)
-		p.Latency = append(p.Latency, nic+sw, sw, sw+nic)
-	} else {
-		p.Latency = append(p.Latency, f.flight(a, b, railA, railB))
+	p.Latency = append(p.Latency[:p.Inject-1], net.Latency...)
+	for _, port := range net.Ports {
+		p.Ports = append(p.Ports, f.netBase+PortID(port))
 	}
 	in := b.enter(railB, dst-b.firstGPU)
 	p.Ports, p.Latency, p.Fetch = append(p.Ports, in.Ports...), append(p.Latency, in.Latency...), in.Fetch
 	return p
-}
-
-// flight returns the latency from one NIC to another: one leaf when both stand
-// on the same rail of the same leaf, else leaf, spine, leaf.
-func (f *Fabric) flight(a, b *node, railA, railB int) shaping.Duration {
-	hops := shaping.Duration(3)
-	if a.unit == b.unit && railA == railB && a.place/f.leafNodes() == b.place/f.leafNodes() {
-		hops = 1
-	}
-	return 2*f.link.NIC + hops*f.link.Switch
 }
 
 // Reaction returns a lower bound on the stamp of anything the receiving node
@@ -130,6 +114,3 @@ func (r *Route) Reaction(s shaping.Time, wire shaping.Bytes, p collective.Protoc
 func (r *Route) CreditReaction(s shaping.Time) shaping.Time {
 	return s.Add(r.Refill)
 }
-
-// LeastHop returns the least latency behind a shared port.
-func (f *Fabric) LeastHop() shaping.Duration { return f.link.Switch }

@@ -82,7 +82,7 @@ func (f *Fabric) Joined(from, to End) error {
 		}
 	case collective.SHARP:
 		if f.link.SHARP == 0 {
-			return fmt.Errorf("the switches of link %s do not reduce (SHARP)", f.link.Name)
+			return fmt.Errorf("the switches of a %s fabric of %s do not reduce (SHARP)", f.Cluster.Fabric.Kind, f.link.Name)
 		}
 	}
 	return nil
@@ -90,16 +90,23 @@ func (f *Fabric) Joined(from, to End) error {
 
 // Depth returns how many switches lie between a NIC and the root of the tree
 // that joins the nodes of a communicator: the leaf, where all stand on the
-// same one, else leaf and spine.
+// same one, else leaf and spine, or leaf, spine and core.
 func (f *Fabric) Depth(comm []int) int {
-	first := &f.nodes[f.NodeOf(comm[0])]
+	first, depth, last := &f.nodes[f.NodeOf(comm[0])], 1, -1
 	for _, gpu := range comm {
-		n := &f.nodes[f.NodeOf(gpu)]
-		if n.unit != first.unit || n.nics != first.nics || n.place/f.leafNodes() != first.place/f.leafNodes() {
-			return 2
+		at := f.NodeOf(gpu)
+		n := &f.nodes[at]
+		if n == first || at == last {
+			continue
+		}
+		last = at
+		for rail := range max(first.nics, n.nics) {
+			// Up to the middle of the way from one to the other.
+			p := f.between(first, n, rail%first.nics, rail%n.nics, 0)
+			depth = max(depth, (p.Switches+1)/2)
 		}
 	}
-	return 1
+	return depth
 }
 
 // Between returns the way from one end to another for a channel. Depth is that

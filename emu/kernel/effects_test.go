@@ -123,7 +123,7 @@ func before(a, b kernel.Move) bool {
 func TestFramesAreTheMessagesThatCross(t *testing.T) {
 	total := 0
 	drawn(t, func(t *testing.T, c *simtest.Case) {
-		c.Cluster.Fabric.Oversubscription = 1 // a shared port would be one more participant on the way
+		c.Cluster.Fabric = emu.Fabric{Link: c.Cluster.Fabric.Link, Kind: "rail-optimized", Routing: "adaptive"} // a shared port would be one more participant on the way
 		runs := c.Batches[0].Runs
 		host := c.Host(min(3, c.Cluster.Nodes()), c.Seed)
 		s := newSpread(t, c.Cluster, host)

@@ -101,7 +101,7 @@ func TestUnjoinedSwitchesAreRefused(t *testing.T) {
 		want string
 	}{
 		{"ndr", collective.NVSwitch, "plan test: rank 0 sends to rank 1 on channel 0: GPU 1 of node 1 is not behind the NVSwitch of node 0"},
-		{"edr", collective.SHARP, "plan test: rank 0 sends to rank 0 on channel 0: the switches of link edr do not reduce (SHARP)"},
+		{"edr", collective.SHARP, "plan test: rank 0 sends to rank 0 on channel 0: the switches of a rail-optimized fabric of edr do not reduce (SHARP)"},
 	} {
 		c := servers(2, 1)
 		c.Fabric.Link = tc.link

@@ -18,6 +18,7 @@ type clos struct {
 	leafOf     []int // of each host
 	seatOf     []int // its place among the hosts of the leaf
 	leaves     int
+	rails      int
 	below      int // hosts a leaf is built for
 	up         int // links up of a leaf
 	tiers      int
@@ -29,7 +30,8 @@ type clos struct {
 	isles      int // rail-only: networks that never meet
 	isleOf     []int
 	pooled     bool
-	bundle     int // parallel links of a leaf to a spine
+	hosts      []int // on each leaf
+	bundle     int   // parallel links of a leaf to a spine
 	coreBundle int
 
 	leafUp, leafDown []int // first port of each leaf, up and down
@@ -60,6 +62,9 @@ func (n *Network) buildClos() error {
 // down returns how many hosts a leaf has room for: half of its ports, more when
 // oversubscribed.
 func (c *clos) down() int {
+	if c.PerSwitch > 0 {
+		return c.PerSwitch
+	}
 	return c.Radix * c.Oversubscription / (c.Oversubscription + 1)
 }
 
@@ -85,7 +90,7 @@ func (c *clos) seat() error {
 	if err != nil {
 		return err
 	}
-	c.leaves = units * rails
+	c.leaves, c.rails = units*rails, rails
 	if c.Shape == RailOnly {
 		c.isles = rails
 	}
@@ -147,12 +152,29 @@ func (c *clos) number() {
 		c.seatOf[i] = taken[l]
 		taken[l]++
 	}
+	c.hosts = taken
+}
+
+// leafName names a leaf, after its unit and rail where it has one.
+func (c *clos) leafName(leaf int) string {
+	switch {
+	case c.Shape == FatTree:
+		return fmt.Sprintf("leaf%d", leaf)
+	case c.Shape == RailOnly:
+		return fmt.Sprintf("unit%d/rail%d", leaf%(c.leaves/c.isles), leaf/(c.leaves/c.isles))
+	default:
+		return fmt.Sprintf("unit%d/rail%d", leaf/c.rails, leaf%c.rails)
+	}
 }
 
 // climb adds spines, and cores where a spine has fewer ports than there are
 // leaves.
 func (c *clos) climb() error {
 	c.up = max(c.below/c.Oversubscription, 1)
+	if c.below+c.up > c.Radix {
+		return fmt.Errorf("a leaf with %d NICs needs %d links up, oversubscribed %d:1, and its switch has %d ports; put fewer on a switch, or oversubscribe more",
+			c.below, c.up, c.Oversubscription, c.Radix)
+	}
 	leaves := c.leaves / c.isles // of one network
 	c.tiers = 2
 	if leaves <= c.Radix {
@@ -177,16 +199,12 @@ func (c *clos) climb() error {
 
 // count lists switches and cables.
 func (c *clos) count() {
-	hosts := make([]int, c.leaves)
-	for _, l := range c.leafOf {
-		hosts[l]++
-	}
 	up := 0
 	if c.tiers > 1 {
 		up = c.up
 	}
 	for l := range c.leaves {
-		c.Switches = append(c.Switches, Switch{fmt.Sprintf("leaf%d", l), 0, hosts[l] + up})
+		c.Switches = append(c.Switches, Switch{c.leafName(l), 0, c.hosts[l] + up})
 	}
 	c.HostCables = len(c.Hosts)
 	if c.tiers == 1 {
@@ -207,32 +225,46 @@ func (c *clos) count() {
 // addPorts adds what can be contended. Pools that carry all that hosts below
 // can send, and receive, are left out: their NICs are the limit.
 func (c *clos) addPorts() {
-	if c.tiers == 1 || c.pooled && c.Oversubscription == 1 {
+	if c.tiers == 1 || c.pooled && c.Oversubscription == 1 || c.Aligned && c.leaves == c.rails {
 		return
 	}
 	for l := range c.leaves {
-		c.leafUp = append(c.leafUp, c.bunch(fmt.Sprintf("leaf%d/up", l), c.spines, c.up))
-		c.leafDown = append(c.leafDown, c.bunch(fmt.Sprintf("leaf%d/down", l), c.spines, c.up))
+		if c.hosts[l] == 0 { // a unit whose servers lack the rail
+			c.leafUp, c.leafDown = append(c.leafUp, none), append(c.leafDown, none)
+			continue
+		}
+		c.leafUp = append(c.leafUp, c.bunch(c.leafName(l)+"/up", c.up, c.leafPool(l)))
+		c.leafDown = append(c.leafDown, c.bunch(c.leafName(l)+"/down", c.up, c.leafPool(l)))
 	}
 	if c.tiers == 2 {
 		return
 	}
 	for p := range c.isles * c.pods {
 		links := c.spines * c.podLinks
-		c.podUp = append(c.podUp, c.bunch(fmt.Sprintf("pod%d/up", p), c.cores, links))
-		c.podDown = append(c.podDown, c.bunch(fmt.Sprintf("pod%d/down", p), c.cores, links))
+		c.podUp = append(c.podUp, c.bunch(fmt.Sprintf("pod%d/up", p), links, c.Rate*shaping.Rate(links)))
+		c.podDown = append(c.podDown, c.bunch(fmt.Sprintf("pod%d/down", p), links, c.Rate*shaping.Rate(links)))
 	}
 }
 
-// bunch adds the ports for links that go evenly to a number of switches: one
-// pool, or one port for each of these switches. It returns the first.
-func (c *clos) bunch(name string, switches, links int) int {
+// leafPool returns what the links up of a leaf carry together. Where units are
+// those of a declared cluster, their oversubscription is meant as it is said,
+// whatever number of links that takes.
+func (c *clos) leafPool(leaf int) shaping.Rate {
+	if c.UnitOf == nil {
+		return c.Rate * shaping.Rate(c.up)
+	}
+	return max(c.Rate*shaping.Rate(c.hosts[leaf])/shaping.Rate(c.Oversubscription), 1)
+}
+
+// bunch adds the ports for parallel links: one pool of the given rate, or one
+// port for each. It returns the first.
+func (c *clos) bunch(name string, links int, pool shaping.Rate) int {
 	if c.pooled {
-		return c.add(name, c.Rate*shaping.Rate(links))
+		return c.add(name, pool)
 	}
 	first := len(c.Ports)
-	for s := range switches {
-		c.add(fmt.Sprintf("%s%d", name, s), c.Rate*shaping.Rate(links/switches))
+	for l := range links {
+		c.add(fmt.Sprintf("%s%d", name, l), c.Rate)
 	}
 	return first
 }

@@ -14,17 +14,19 @@ func (c *clos) path(from, to int, flow uint64) (Path, bool) {
 	podA, podB := c.pod(a), c.pod(b)
 	w := walk{hop: c.Hop}
 	w.pass(1)
-	spine := c.choose(c.spines, to, flow, 1)
-	w.through(c.port(c.leafUp, a, spine))
+	link := c.choose(c.up, to, flow, 1)
+	spine := link / c.bundle
+	w.through(c.port(c.leafUp, a, link))
 	w.pass(1)
 	if podA != podB {
-		core := spine*(c.cores/c.spines) + c.choose(c.cores/c.spines, to, flow, 2)
-		w.through(c.port(c.podUp, podA, core))
+		link := c.choose(c.podLinks, to, flow, 2)
+		core := link / c.coreBundle
+		w.through(c.port(c.podUp, podA, spine*c.podLinks+link))
 		w.pass(1)
-		w.through(c.port(c.podDown, podB, core))
+		w.through(c.port(c.podDown, podB, spine*c.podLinks+core*c.coreBundle+c.choose(c.coreBundle, to, flow, 3)))
 		w.pass(1)
 	}
-	w.through(c.port(c.leafDown, b, spine))
+	w.through(c.port(c.leafDown, b, spine*c.bundle+c.choose(c.bundle, to, flow, 4)))
 	w.pass(1)
 	return w.end(), true
 }
@@ -35,31 +37,32 @@ func (c *clos) pod(leaf int) int {
 	return leaf/perIsle*c.pods + leaf%perIsle/c.leafPod
 }
 
-// choose picks one of k equally good switches for a flow.
-func (c *clos) choose(k, to int, flow uint64, tier uint64) int {
-	switch c.Routing {
-	case Static:
-		if tier == 2 {
-			return c.seatOf[to] / c.spines % k
-		}
+// choose picks one of k equally good links for a flow. Static tables go by the
+// destination, d-mod-k: by its place on its leaf to a spine and back from there,
+// by its leaf to a core and back.
+func (c *clos) choose(k, to int, flow uint64, step uint64) int {
+	switch {
+	case c.Routing == Static && (step == 1 || step == 4):
 		return c.seatOf[to] % k
-	case Hash:
-		return c.draw(k, flow, tier)
+	case c.Routing == Static:
+		return c.leafOf[to] % k
+	case c.Routing == Hash:
+		return c.draw(k, flow, step)
 	default:
 		return 0
 	}
 }
 
-// port returns the port of a leaf or pod towards a switch, or none where it can
-// not be contended.
-func (c *clos) port(first []int, of, towards int) int {
+// port returns the port of one link of a leaf or pod, or none where it can not be
+// contended.
+func (c *clos) port(first []int, of, link int) int {
 	switch {
-	case first == nil:
+	case first == nil || first[of] == none:
 		return none
 	case c.pooled:
 		return first[of]
 	default:
-		return first[of] + towards
+		return first[of] + link
 	}
 }
 

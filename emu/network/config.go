@@ -2,6 +2,8 @@ package network
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/railyard/railyard/shaping"
 )
@@ -58,6 +60,27 @@ func (r Routing) String() string { return name(routingNames[:], int(r)) }
 // spreads reports whether messages fill parallel links evenly.
 func (r Routing) spreads() bool { return r == Adaptive || r == Spray }
 
+// ParseShape returns the shape of a name in cluster files.
+func ParseShape(s string) (Shape, error) {
+	i := slices.Index(shapeNames[:], s)
+	if i < 0 {
+		return 0, fmt.Errorf("%q must be one of %s", s, strings.Join(shapeNames[:], ", "))
+	}
+	return Shape(i), nil
+}
+
+// ParseRouting returns the routing of a name in cluster files.
+func ParseRouting(s string) (Routing, error) {
+	i := slices.Index(routingNames[:], s)
+	if i < 0 {
+		return 0, fmt.Errorf("%q must be one of %s", s, strings.Join(routingNames[:], ", "))
+	}
+	return Routing(i), nil
+}
+
+// Routings returns the names of all routings.
+func Routings() []string { return slices.Clone(routingNames[:]) }
+
 func name(names []string, i int) string {
 	if i >= len(names) {
 		return "unknown"
@@ -84,8 +107,14 @@ type Config struct {
 	// it is in; nil: Unit after Unit, in order.
 	Unit   int
 	UnitOf []int
+	// Aligned: no message goes from one rail to another, so that the links up of a
+	// single unit carry nothing.
+	Aligned bool
+	// PerSwitch is how many hosts a switch of a fat-tree or dragonfly has; 0: as
+	// many as its radix makes balanced.
+	PerSwitch int
 	// Planes is how many separate networks there are, each NIC having a port in
-	// every one at 1/Planes of the rate. 0 means 1.
+	// every one at 1/Planes of Rate, of which Radix counts a switch's. 0 means 1.
 	Planes int
 	// Dims are the sizes of a torus; nil: as close to a cube as fits.
 	Dims []int
@@ -116,8 +145,8 @@ func (c *Config) check(hosts []Host) error {
 		return fmt.Errorf("shape %d: unknown", c.Shape)
 	case c.Routing >= numRoutings:
 		return fmt.Errorf("routing %d: unknown", c.Routing)
-	case c.Oversubscription < 0 || c.Planes < 0 || c.Unit < 0:
-		return fmt.Errorf("oversubscription %d, planes %d, unit %d: must not be negative", c.Oversubscription, c.Planes, c.Unit)
+	case c.Oversubscription < 0 || c.Planes < 0 || c.Unit < 0 || c.PerSwitch < 0:
+		return fmt.Errorf("oversubscription %d, planes %d, unit %d, %d hosts a switch: must not be negative", c.Oversubscription, c.Planes, c.Unit, c.PerSwitch)
 	case c.Rate <= 0 || c.Radix < 2:
 		return fmt.Errorf("a switch of %d ports at %v: needs at least 2, with a rate", c.Radix, c.Rate)
 	case c.Routing == Valiant && c.Shape != Dragonfly && c.Shape != DragonflyPlus:

@@ -1,10 +1,6 @@
 package network
 
-import (
-	"fmt"
-
-	"github.com/railyard/railyard/shaping"
-)
+import "fmt"
 
 // buildDragonfly joins groups of switches to one another. In a dragonfly all
 // switches of a group are alike: p hosts, a link to each of the a−1 others, h
@@ -19,10 +15,15 @@ func (n *Network) buildDragonfly() error {
 	g := newGraph(n)
 	plus := n.Shape == DragonflyPlus
 	p := max((n.Radix+1)/4, 1) // hosts a switch
-	a, h := 2*p, p
 	if plus {
 		p = max(n.Radix/2, 1)
-		a, h = p, p // leaves, and spines, of a group
+	}
+	if n.PerSwitch > 0 {
+		p = n.PerSwitch
+	}
+	a, h := 2*p, p
+	if plus {
+		a = p // leaves, and spines, of a group
 	}
 	per := p * a // hosts a group
 	groups := ceil(len(n.Hosts), per)
@@ -50,7 +51,7 @@ func (n *Network) buildDragonfly() error {
 		g.joinGroup(k*size, a, plus)
 	}
 	g.joinGroups(groups, size, a, h, plus)
-	return g.checkRadix()
+	return g.measure()
 }
 
 // joinGroup joins the switches of a group: all with all, or leaves with spines.
@@ -101,6 +102,7 @@ func (g *graph) joinGroups(groups, size, a, h int, plus bool) {
 		}
 	}
 	for _, p := range order {
-		g.join(p.a, p.b, links[p], g.Rate, shaping.Duration(0)+g.Global)
+		g.join(p.a, p.b, links[p], g.Rate, g.Global)
+		g.GlobalCables += links[p]
 	}
 }

@@ -10,10 +10,10 @@ import (
 // one port where routing spreads over it, else each of its links is.
 type graph struct {
 	*Network
-	at     []int         // switch of each host
-	out    [][]edge      // of each switch
-	toward map[int][]int // hops from every switch to one, by that one
-	group  []int         // of each switch, for Valiant; nil: there are none
+	at     []int    // switch of each host
+	out    [][]edge // of each switch
+	far    []int16  // hops between switches, from a × switches + to; −1: not joined
+	group  []int    // of each switch, for Valiant; nil: there are none
 	groups int
 	// next, when set, picks the way instead: a torus goes dimension by dimension.
 	next func(at, to int) int
@@ -27,7 +27,7 @@ type edge struct {
 }
 
 func newGraph(n *Network) *graph {
-	g := &graph{Network: n, at: make([]int, len(n.Hosts)), toward: map[int][]int{}}
+	g := &graph{Network: n, at: make([]int, len(n.Hosts))}
 	n.way = g
 	return g
 }
@@ -97,12 +97,11 @@ func (g *graph) path(from, to int, flow uint64) (Path, bool) {
 
 // walk goes from switch a to switch b.
 func (g *graph) walk(w *walk, a, b, to int, flow uint64) bool {
-	hops := g.hops(b)
-	if hops[a] < 0 {
+	if g.next == nil && g.hops(a, b) < 0 {
 		return false
 	}
 	for at := a; at != b; {
-		e := g.choose(at, b, to, flow, hops)
+		e := g.choose(at, b, to, flow)
 		port := e.first
 		if !g.Routing.spreads() {
 			port += g.pick(e.links, at, to, flow)
@@ -116,7 +115,7 @@ func (g *graph) walk(w *walk, a, b, to int, flow uint64) bool {
 }
 
 // choose returns the edge by which a message leaves a switch.
-func (g *graph) choose(at, b, to int, flow uint64, hops []int) *edge {
+func (g *graph) choose(at, b, to int, flow uint64) *edge {
 	if g.next != nil {
 		want := g.next(at, b)
 		for i := range g.out[at] {
@@ -128,7 +127,7 @@ func (g *graph) choose(at, b, to int, flow uint64, hops []int) *edge {
 	}
 	var best []*edge
 	for i := range g.out[at] {
-		if e := &g.out[at][i]; hops[e.to] == hops[at]-1 {
+		if e := &g.out[at][i]; g.hops(e.to, b) == g.hops(at, b)-1 && g.minimal(at, e.to, b) {
 			best = append(best, e)
 		}
 	}
@@ -148,26 +147,45 @@ func (g *graph) pick(k, at, to int, flow uint64) int {
 	return g.draw(k, flow, uint64(at))
 }
 
-// hops returns how far every switch is from one; −1: not joined.
-func (g *graph) hops(to int) []int {
-	if h, ok := g.toward[to]; ok {
-		return h
+// maxSwitches is how many switches a graph may have whose ways are looked up:
+// the distances between all take 128 MiB then.
+const maxSwitches = 8192
+
+// hops returns how far one switch is from another; −1: not joined.
+func (g *graph) hops(from, to int) int16 { return g.far[to*len(g.out)+from] }
+
+// measure finds the distances between all switches.
+func (g *graph) measure() error {
+	n := len(g.out)
+	if n > maxSwitches {
+		return fmt.Errorf("a %s network of %d switches: at most %d are reckoned with", g.Shape, n, maxSwitches)
 	}
-	h := make([]int, len(g.out))
-	for i := range h {
-		h[i] = -1
+	g.far = make([]int16, n*n)
+	for i := range g.far {
+		g.far[i] = -1
 	}
-	h[to] = 0
-	for queue := []int{to}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range g.out[queue[0]] { // links go both ways
-			if h[e.to] < 0 {
-				h[e.to] = h[queue[0]] + 1
-				queue = append(queue, e.to)
+	queue := make([]int, 0, n)
+	for to := range n {
+		h := g.far[to*n : (to+1)*n]
+		h[to] = 0
+		queue = append(queue[:0], to)
+		for k := 0; k < len(queue); k++ {
+			for _, e := range g.out[queue[k]] { // links go both ways
+				if h[e.to] < 0 && g.minimal(e.to, queue[k], to) {
+					h[e.to] = h[queue[k]] + 1
+					queue = append(queue, e.to)
+				}
 			}
 		}
 	}
-	g.toward[to] = h
-	return h
+	return g.checkRadix()
+}
+
+// minimal reports whether a message to switch b may go from one switch to the
+// next: where there are groups, never by way of a third one, even if that took
+// fewer hops.
+func (g *graph) minimal(at, next, b int) bool {
+	return g.group == nil || g.group[at] == g.group[next] || g.group[next] == g.group[b]
 }
 
 // middle returns a switch of a random group that is neither end's, −1 for none.
@@ -207,5 +225,5 @@ func (n *Network) buildCustom() error {
 		}
 		g.join(l.A, l.B, l.Count, rate, l.Latency)
 	}
-	return g.checkRadix()
+	return g.measure()
 }

@@ -12,10 +12,12 @@ type Network struct {
 	Hosts    []Host
 	Switches []Switch
 	Ports    []Port
-	// Cables counts those between hosts and switches, and between switches.
-	HostCables, TrunkCables int
+	// Cables of one plane: between hosts and switches, between switches, and those
+	// of the latter that join groups of a dragonfly.
+	HostCables, TrunkCables, GlobalCables int
 
-	way way
+	way      way
+	perPlane int // ports of each plane
 }
 
 // Switch is one switch.
@@ -56,25 +58,38 @@ func New(c Config, hosts []Host) (*Network, error) {
 	}
 	c.Oversubscription, c.Planes = max(c.Oversubscription, 1), max(c.Planes, 1)
 	n := &Network{Config: c, Hosts: hosts}
-	var err error
-	switch c.Shape {
-	case Dragonfly, DragonflyPlus:
-		err = n.buildDragonfly()
-	case Torus:
-		err = n.buildTorus()
-	case Custom:
-		err = n.buildCustom()
-	default:
-		err = n.buildClos()
+	if n.planar() {
+		n.Rate /= shaping.Rate(n.Planes)
 	}
-	return n, err
+	if err := n.build(); err != nil {
+		return nil, err
+	}
+	n.addPlanes()
+	return n, nil
+}
+
+func (n *Network) build() error {
+	switch n.Shape {
+	case Dragonfly, DragonflyPlus:
+		return n.buildDragonfly()
+	case Torus:
+		return n.buildTorus()
+	case Custom:
+		return n.buildCustom()
+	default:
+		return n.buildClos()
+	}
 }
 
 // Path returns the way of a flow from one host to another, by their positions
 // in Hosts; false when they are not joined. Flow tells messages apart that a
 // hash of addresses and ports would.
 func (n *Network) Path(from, to int, flow uint64) (Path, bool) {
-	return n.way.path(from, to, flow)
+	p, ok := n.way.path(from, to, flow)
+	if ok && n.planar() {
+		p = n.inPlane(p, from, to, flow)
+	}
+	return p, ok
 }
 
 // add adds a port and returns its number.

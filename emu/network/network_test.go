@@ -138,7 +138,7 @@ func checkPath(t *testing.T, name string, n *Network, p Path) {
 // routing spreads.
 func TestFullBisection(t *testing.T) {
 	for _, c := range []Config{
-		{Shape: FatTree, Radix: 8, Routing: Static}, {Shape: RailOptimized, Radix: 8, Routing: Static},
+		{Shape: FatTree, Radix: 8, Routing: Static}, {Shape: FatTree, Radix: 6, Routing: Static}, {Shape: RailOptimized, Radix: 8, Routing: Static},
 	} {
 		n := build(t, c, hosts(16, 2))
 		load := make([]int, len(n.Ports))
@@ -198,6 +198,26 @@ func TestValiantGoesByAMiddle(t *testing.T) {
 	}
 	if s, l := sum(short), sum(long); l <= s {
 		t.Errorf("switches passed: minimal %d, Valiant %d", s, l)
+	}
+}
+
+// Straight through a dragonfly a message crosses one global link at most, though
+// two may be fewer hops.
+func TestMinimalKeepsToTwoGroups(t *testing.T) {
+	for _, shape := range []Shape{Dragonfly, DragonflyPlus} {
+		n := build(t, Config{Shape: shape, Radix: 8, PerSwitch: 2, Routing: Hash, Global: 1}, hosts(20, 1))
+		for a := range 20 {
+			for b := range 20 {
+				p, _ := n.Path(a, b, uint64(a*24+b))
+				var sum shaping.Duration
+				for _, l := range p.Latency {
+					sum += l
+				}
+				if long := sum - n.Hop*shaping.Duration(p.Switches); a != b && long > 1 {
+					t.Fatalf("%v: %d to %d crosses %d global links", shape, a, b, long)
+				}
+			}
+		}
 	}
 }
 

@@ -69,7 +69,31 @@ func drawCluster(rng *rand.Rand) emu.Cluster {
 	}
 	c.Fabric.Link = []string{"", "edr", "hdr", "ndr", "xdr"}[rng.IntN(5)]
 	c.Fabric.Oversubscription = []int{1, 1, 2, 4, 7}[rng.IntN(5)]
+	// Shapes have a stream of their own: another shape leaves the runs as they are.
+	shapes := rand.New(rand.NewPCG(c.Seed, 1))
+	for base := c.Fabric; shapes.IntN(3) > 0; {
+		c.Fabric = drawFabric(shapes, base)
+		if _, err := fabric.New(c); err == nil {
+			break
+		}
+		c.Fabric = base
+	}
 	return c
+}
+
+// drawFabric draws a fabric, which need not be one that can be built.
+func drawFabric(rng *rand.Rand, f emu.Fabric) emu.Fabric {
+	pick := func(s ...string) string { return s[rng.IntN(len(s))] }
+	f.Link = pick(f.Link, f.Link, "roce-400", "uec-800", "slingshot-11", "efa")
+	f.Kind = pick("rail-optimized", "rail-only", "single", "fat-tree", "fat-tree", "dragonfly", "dragonfly", "dragonfly+", "torus")
+	f.Routing = pick("", "adaptive", "static", "hash", "spray", "valiant")
+	f.Planes = []int{0, 0, 2, 4}[rng.IntN(4)]
+	f.HostsPerSwitch = rng.IntN(5)
+	f.Unit = rng.IntN(4)
+	if rng.IntN(2) == 0 {
+		f.Dims = []int{1 + rng.IntN(4), 1 + rng.IntN(4), 1 + rng.IntN(3)}[:1+rng.IntN(3)]
+	}
+	return f
 }
 
 func drawBatch(rng *rand.Rand, f *fabric.Fabric) emu.Batch {
@@ -179,7 +203,7 @@ func (c Case) String() string {
 	for i, g := range c.Cluster.Groups {
 		fmt.Fprintf(&b, "  group %d: %d × %s, %d GPUs, %d NICs\n", i, g.Count, g.System, g.GPUs, g.NICs)
 	}
-	fmt.Fprintf(&b, "  fabric: link %q, oversubscription %d\n", c.Cluster.Fabric.Link, c.Cluster.Fabric.Oversubscription)
+	fmt.Fprintf(&b, "  fabric: %+v\n", c.Cluster.Fabric)
 	for i, batch := range c.Batches {
 		for j, r := range batch.Runs {
 			fmt.Fprintf(&b, "  batch %d run %d: %s %s %s ×%d slices %d, %d × %s %s, in place %v, %d iterations, sync %v, launch %d ps, offset +%d ps, ranks on GPUs %v\n",

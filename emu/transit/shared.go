@@ -81,7 +81,7 @@ func (s *Shared) Forward(until shaping.Time, emit func(e Emission, induced shapi
 }
 
 // Bound returns a lower bound on the stamp of anything the fabric may still
-// hand on: its earliest event, and the least latency behind a shared port.
+// hand on: its earliest event, and the least latency from a shared port to a node.
 func (s *Shared) Bound() shaping.Time { return s.Next().Add(s.fabric.LeastHop()) }
 
 // TakeRecords returns the records kept since the last call.

@@ -57,8 +57,8 @@ func TestSharedHandsOn(t *testing.T) {
 	if got, _, horizon := forward(s, 2*us); len(got) > 0 || horizon != 2*us || s.Popped() != 0 {
 		t.Fatalf("horizon %v, %d events: what lies at the horizon is not before it", horizon, s.Popped())
 	}
-	if want := 2*us + 305*ns; s.Bound() != want {
-		t.Errorf("bound %v, want the next event and a hop: %v", s.Bound(), want)
+	if want := 2*us + 1050*ns; s.Bound() != want {
+		t.Errorf("bound %v, want the next event, a hop and a NIC: %v", s.Bound(), want)
 	}
 	if got, _, _ := forward(s, 2*us+1); len(got) > 0 || s.Next() != 2305*ns {
 		t.Fatalf("handed on %v; next %v, want at the other port, 2305ns", got, s.Next())

@@ -100,7 +100,7 @@ var table = []row{
 		imports: []string{"shaping"},
 		reason:  "switches and cables as a graph, and ways through it; knows no server"},
 	{path: "emu/fabric", level: pure,
-		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/machine"},
+		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/machine", "emu/network"},
 		reason:  "makes a Cluster concrete out of the catalog's figures"},
 	{path: "emu/sweep", level: pure,
 		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/tuner", "emu/fabric"},
@@ -163,7 +163,7 @@ var table = []row{
 
 	{path: "internal/cli", level: program,
 		imports: []string{"shaping", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml",
-			"emu", "emu/catalog", "emu/tuner", "emu/sweep", "internal/report"},
+			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/tuner", "emu/sweep", "internal/report"},
 		modules: []string{cobra, pflag, zap, xterm, progress},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
 		stdout:  true,

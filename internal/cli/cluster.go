@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,20 +9,21 @@ import (
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/network"
 	"github.com/railyard/railyard/emu/suggest"
 )
 
 // hardware is what the flags say of the cluster: a preset, or a file and what
 // replaces parts of it.
 type hardware struct {
-	file, system, fabric string
-	nodes, gpus, nics    int
-	seed                 int64
+	file, system, fabric, routing string
+	nodes, gpus, nics, over       int
+	seed                          int64
 }
 
 // hardwareFlags are the flags that say what the cluster is. They make no sense
 // together with --connect: what is up is what it is.
-var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric"}
+var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric", "routing", "oversubscription"}
 
 func (h *hardware) settings() []setting {
 	return []setting{
@@ -31,6 +33,8 @@ func (h *hardware) settings() []setting {
 		{name: "gpus-per-node", arg: "N", usage: "use part of each server's GPUs (default all)", set: whole(&h.gpus, 1, emu.MaxNodes)},
 		{name: "nics", arg: "N", usage: "use part of each server's NICs (default one a GPU)", set: whole(&h.nics, 1, emu.MaxNodes)},
 		{name: "fabric", arg: "SHAPE-LINK", values: fabricNames(), usage: "what joins the servers, for example rail-ndr (default the system's own)", set: text(&h.fabric)},
+		{name: "routing", arg: "NAME", values: network.Routings(), usage: "how switches choose among equal links: " + strings.Join(network.Routings(), ", ") + " (default the link's own)", set: text(&h.routing)},
+		{name: "oversubscription", arg: "N", usage: "how many times more the NICs of a leaf can send than its links up carry (default 1)", set: whole(&h.over, 1, 1024)},
 		{name: "seed", arg: "N", def: "0", usage: "seeds the test data and every random draw", set: whole(&h.seed, 0, 1<<63-1)},
 	}
 }
@@ -80,6 +84,12 @@ func (h *hardware) overlay(c *emu.Cluster, given func(string) bool) error {
 	if given("seed") {
 		c.Seed = uint64(h.seed)
 	}
+	if given("routing") {
+		c.Fabric.Routing = h.routing
+	}
+	if given("oversubscription") {
+		c.Fabric.Oversubscription = h.over
+	}
 	if !given("fabric") {
 		return nil
 	}
@@ -88,24 +98,22 @@ func (h *hardware) overlay(c *emu.Cluster, given func(string) bool) error {
 	return err
 }
 
-// laterShapes are fabrics whose names are promised.
-var laterShapes = []string{"fat-tree", "dragonfly", "single"}
-
+// parseFabric reads SHAPE-LINK. Of a slip it says which half is wrong.
 func parseFabric(name string) (kind, link string, err error) {
-	for _, s := range laterShapes {
-		if strings.HasPrefix(name, s+"-") {
-			return "", "", fmt.Errorf("--fabric: %w", notYet(name))
-		}
+	kind, link, err = catalog.ParseFabric(name)
+	if err == nil {
+		return kind, link, nil
 	}
-	if kind, link, err = catalog.ParseFabric(name); err != nil {
-		return "", "", fmt.Errorf("--fabric: %s", suggest.Unknown(name, fabricNames()))
+	var unknown *catalog.UnknownError
+	if errors.As(err, &unknown) {
+		return "", "", fmt.Errorf("--fabric %s: %s %s", suggest.Clip(name), unknown.What, suggest.Unknown(unknown.Name, unknown.Known))
 	}
-	return kind, link, nil
+	return "", "", fmt.Errorf("--%w", err)
 }
 
 // known returns what the catalog offers.
 func known() emu.Known {
-	k := emu.Known{Ports: ports}
+	k := emu.Known{Ports: ports, Joins: joins, Routings: network.Routings()}
 	for _, s := range catalog.Systems() {
 		for _, name := range []string{s.Name, s.Alias} {
 			if name != "" {
@@ -135,11 +143,27 @@ func ports(kind, link string) int {
 	return s.MaxNICs(l.Radix)
 }
 
+// joins builds the network of a cluster, without what lies inside its servers.
+func joins(c *emu.Cluster) error {
+	l, err := catalog.LookupLink(c.Fabric.Link)
+	if err != nil {
+		return err
+	}
+	var servers []fabric.Server
+	for i, g := range c.Groups {
+		for place := range g.Count {
+			servers = append(servers, fabric.Server{Group: i, Place: place, NICs: g.NICs})
+		}
+	}
+	_, err = fabric.Join(c.Fabric, l, servers, c.Seed)
+	return err
+}
+
 func fabricNames() []string {
 	var names []string
 	for _, s := range catalog.Shapes() {
 		for _, l := range catalog.Links() {
-			names = append(names, s.Short+"-"+l.Name)
+			names = append(names, cmp.Or(s.Short, s.Name)+"-"+l.Name)
 		}
 	}
 	return names
@@ -157,7 +181,7 @@ func imported(c *emu.Cluster) []string {
 // flagOf says which flag a field of a cluster comes from.
 var flagOf = []struct{ field, flag string }{
 	{".count", "--nodes"}, {".system", "--system"}, {".gpus", "--gpus-per-node"}, {".nics", "--nics"},
-	{"spec.nodes", "--nodes"}, {"spec.fabric.kind", "--fabric"}, {"spec.fabric.link", "--fabric"},
+	{"spec.nodes", "--nodes"}, {"spec.fabric.kind", "--fabric"}, {"spec.fabric.link", "--fabric"}, {"spec.fabric.routing", "--routing"}, {"spec.fabric.oversubscription", "--oversubscription"}, {"spec.fabric", "--fabric"},
 }
 
 // asFlags renames problems of a cluster after the flags that made it: the file,

@@ -24,6 +24,7 @@
 //	plan_use.go  the plan of --plan
 //	topo.go      topo: machines read from files of other tools, and written
 //	systems.go   systems; figures.go reads the catalog's tables for it
+//	fabrics.go   fabrics: links, shapes and switches of the catalog; what one takes
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //
@@ -34,7 +35,7 @@
 // What is not here: running anything. Hosts says what a program must bring;
 // internal/coordinator and internal/nodesim do the work.
 //
-// Imports: report, emu with its catalog, suggest and sweep, collective and its
+// Imports: report, emu with its catalog, fabric, network, suggest and sweep, collective and its
 // msccl, shaping.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli

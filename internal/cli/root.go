@@ -22,7 +22,6 @@ var laterVerbs = []laterVerb{
 	{name: "down", about: "End a cluster that stayed"},
 	{name: "run", about: "Run an experiment with faults and expectations"},
 	{name: "fault", about: "Break and mend a running cluster", sub: []string{"add", "list", "remove", "reset"}},
-	{name: "fabrics", about: "List the fabrics, with figures, units and sources"},
 	{name: "doctor", about: "Measure what this host can emulate"},
 }
 
@@ -51,6 +50,7 @@ func (a *App) root(args []string) *cobra.Command {
 		a.plan(),
 		a.topo(),
 		a.systems(),
+		a.fabrics(),
 		versionCommand("coordinator", a.Version),
 		completion(),
 	)

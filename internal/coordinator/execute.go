@@ -26,6 +26,7 @@ type session struct {
 	outcome   emu.Outcome
 	before    Cost
 	use       sweep.Use
+	busy      []shaping.Duration // of each shared port, up to the batch before
 }
 
 // Cost is what a virtual clock costs the host.

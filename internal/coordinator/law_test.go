@@ -3,6 +3,7 @@ package coordinator
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/railyard/railyard/collective"
@@ -143,5 +144,21 @@ func (r *rig) lawfulPair(want foreseenPair) {
 	}
 	if err := identical(got, want.timeline); err != nil {
 		r.t.Errorf("two at once: %v", err)
+	}
+}
+
+// Where the time went is on the links that nodes share, too: the coordinator owns
+// them, and says so as predict does.
+func TestSharedPortsAreNamed(t *testing.T) {
+	t.Parallel()
+	r := gather(t, eight(true), 2, spreading{2, false}.delay)
+	got, err := r.bench(single("ring"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range got.where {
+		if !strings.Contains(where, "unit0/rail") && !strings.Contains(where, "unit1/rail") {
+			t.Error(where)
+		}
 	}
 }

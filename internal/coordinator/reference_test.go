@@ -16,6 +16,7 @@ import (
 // told is what a host of the kernel says of a sweep.
 type told struct {
 	rows     []sweep.Row
+	where    []string // the time went, by row; of the daemons alone
 	timeline []byte
 	cost     Cost
 }

@@ -33,7 +33,7 @@ func (r *rig) rows(spec sweep.Spec, timeline io.Writer) (out told, err error) {
 		Started: func(Started) error { return nil },
 		Row: func(row Row) error {
 			out.cost.Add(row.Cost)
-			out.rows = append(out.rows, row.Row)
+			out.rows, out.where = append(out.rows, row.Row), append(out.where, row.Explain)
 			return nil
 		},
 		Timeline: timeline,

@@ -22,3 +22,24 @@ func (s *session) gather(f *railyardv1.Finished) error {
 	}
 	return nil
 }
+
+// gatherShared adds what the batch put on the ports that no member owns.
+func (s *session) gatherShared() {
+	if s.shared == nil {
+		return
+	}
+	if s.busy == nil {
+		s.busy = make([]shaping.Duration, s.fabric.Ports())
+	}
+	for i := range s.busy {
+		id := int32(i)
+		if !s.shared.Owns(id) {
+			continue
+		}
+		_, busy := s.shared.Use(id)
+		if d := busy - s.busy[i]; d > 0 {
+			s.use.Ports = append(s.use.Ports, sweep.PortUse{Port: id, Busy: d})
+		}
+		s.busy[i] = busy
+	}
+}

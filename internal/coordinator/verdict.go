@@ -66,6 +66,7 @@ func (s *session) finish(ctx context.Context, b emu.Batch) error {
 		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Finish{Finish: &railyardv1.Finish{}}})
 	}
 	s.use = sweep.Use{Span: s.outcome.Now.Sub(b.Runs[0].Offset)}
+	s.gatherShared()
 	var stuck []*railyardv1.StuckBlock
 	err := s.each(ctx, func(_ int, r *railyardv1.SessionResponse) (bool, error) {
 		f := r.GetFinished()

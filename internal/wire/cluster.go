@@ -15,12 +15,9 @@ const maxNodes = 1 << 20
 // EncodeCluster returns c as it goes into Setup.
 func EncodeCluster(c *emu.Cluster) *railyardv1.Cluster {
 	m := &railyardv1.Cluster{
-		Name: c.Name,
-		Fabric: &railyardv1.Fabric{
-			Kind: c.Fabric.Kind, Link: c.Fabric.Link,
-			Oversubscription: u32("oversubscription", c.Fabric.Oversubscription),
-		},
-		Seed: c.Seed, Machines: encodeMachines(c),
+		Name:   c.Name,
+		Fabric: encodeFabric(&c.Fabric),
+		Seed:   c.Seed, Machines: encodeMachines(c),
 	}
 	for _, g := range c.Groups {
 		m.Groups = append(m.Groups, &railyardv1.NodeGroup{
@@ -49,14 +46,10 @@ func encodeMachines(c *emu.Cluster) string {
 func DecodeCluster(m *railyardv1.Cluster) (emu.Cluster, error) {
 	var bad faults
 	c := emu.Cluster{
-		Name: m.GetName(),
-		Fabric: emu.Fabric{
-			Kind: m.GetFabric().GetKind(), Link: m.GetFabric().GetLink(),
-			Oversubscription: int(m.GetFabric().GetOversubscription()),
-		},
-		Seed: m.GetSeed(),
+		Name:   m.GetName(),
+		Fabric: decodeFabric(&bad, m.GetFabric()),
+		Seed:   m.GetSeed(),
 	}
-	within(&bad, "fabric.oversubscription", m.GetFabric().GetOversubscription(), 0, math.MaxInt32)
 	if len(m.GetGroups()) == 0 {
 		bad.note(fmt.Errorf("groups: none; declare at least one"))
 	}
@@ -77,4 +70,37 @@ func DecodeCluster(m *railyardv1.Cluster) (emu.Cluster, error) {
 		c.Machines = k.Machines
 	}
 	return c, bad.in("cluster %q", m.GetName())
+}
+
+func encodeFabric(f *emu.Fabric) *railyardv1.Fabric {
+	m := &railyardv1.Fabric{
+		Kind: f.Kind, Link: f.Link, Routing: f.Routing,
+		Oversubscription: u32("oversubscription", f.Oversubscription),
+		Unit:             u32("unit", f.Unit), Planes: u32("planes", f.Planes),
+		HostsPerSwitch: u32("hosts per switch", f.HostsPerSwitch),
+	}
+	for _, d := range f.Dims {
+		m.Dims = append(m.Dims, u32("dims", d))
+	}
+	return m
+}
+
+// maxPlanes is the most networks beside each other that a message is believed.
+const maxPlanes = 1 << 10
+
+func decodeFabric(bad *faults, m *railyardv1.Fabric) emu.Fabric {
+	f := emu.Fabric{
+		Kind: m.GetKind(), Link: m.GetLink(), Routing: m.GetRouting(),
+		Oversubscription: int(m.GetOversubscription()), Unit: int(m.GetUnit()),
+		Planes: int(m.GetPlanes()), HostsPerSwitch: int(m.GetHostsPerSwitch()),
+	}
+	within(bad, "fabric.oversubscription", m.GetOversubscription(), 0, math.MaxInt32)
+	within(bad, "fabric.unit", m.GetUnit(), 0, math.MaxInt32)
+	within(bad, "fabric.planes", m.GetPlanes(), 0, maxPlanes)
+	within(bad, "fabric.hosts_per_switch", m.GetHostsPerSwitch(), 0, math.MaxInt32)
+	for i, d := range m.GetDims() {
+		within(bad, fmt.Sprintf("fabric.dims[%d]", i), d, 1, maxNodes)
+		f.Dims = append(f.Dims, int(d))
+	}
+	return f
 }

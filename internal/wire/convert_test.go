@@ -74,7 +74,7 @@ func TestClusterRoundTrip(t *testing.T) {
 		{
 			Name:   "two-pods",
 			Groups: []emu.Group{{Count: 8, System: "dgx-h100", GPUs: 4, NICs: 2}, {Count: 3, System: "dgx-b200"}},
-			Fabric: emu.Fabric{Kind: "rail-optimized", Link: "ndr", Oversubscription: 4},
+			Fabric: emu.Fabric{Kind: "torus", Link: "ndr", Oversubscription: 4, Routing: "hash", Unit: 2, Planes: 3, Dims: []int{4, 5}, HostsPerSwitch: 6},
 			Seed:   math.MaxUint64,
 		},
 		{
@@ -144,10 +144,11 @@ func TestDecodeSaysAllThatIsWrong(t *testing.T) {
 	_, err = DecodeCluster(&railyardv1.Cluster{
 		Name:   "odd",
 		Groups: []*railyardv1.NodeGroup{{Count: 1}, {Count: 0, Gpus: math.MaxUint32}, {Count: math.MaxUint32, Nics: 1 << 31}},
-		Fabric: &railyardv1.Fabric{Oversubscription: math.MaxUint32},
+		Fabric: &railyardv1.Fabric{Oversubscription: math.MaxUint32, Planes: 1 << 20, Dims: []uint32{4, 0}},
 	})
 	sayAll(t, err, `cluster "odd"`, "groups[1].count 0: allowed are 1 to 1048576", "groups[1].gpus 4294967295",
-		"groups[2].count 4294967295", "groups[2].nics 2147483648", "fabric.oversubscription 4294967295")
+		"groups[2].count 4294967295", "groups[2].nics 2147483648", "fabric.oversubscription 4294967295",
+		"fabric.planes 1048576: allowed are 0 to 1024", "fabric.dims[1] 0: allowed are 1")
 
 	_, err = DecodeCluster(nil)
 	sayAll(t, err, "groups: none")

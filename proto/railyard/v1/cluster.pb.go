@@ -210,8 +210,21 @@ type Fabric struct {
 	// How many times more the NICs of a group can send than its uplink carries;
 	// 1 never contends. 0 means 1.
 	Oversubscription uint32 `protobuf:"varint,3,opt,name=oversubscription,proto3" json:"oversubscription,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Routing is how switches choose among equally good links: adaptive, static,
+	// hash, spray or valiant. Empty: what the link's switches do.
+	Routing string `protobuf:"bytes,4,opt,name=routing,proto3" json:"routing,omitempty"`
+	// How many servers of a group share a set of leaves. 0: the whole group, or as
+	// many as fit.
+	Unit uint32 `protobuf:"varint,5,opt,name=unit,proto3" json:"unit,omitempty"`
+	// How many separate networks there are. 0 means 1.
+	Planes uint32 `protobuf:"varint,6,opt,name=planes,proto3" json:"planes,omitempty"`
+	// Sizes of a torus, in servers. Empty: as close to a cube as fits.
+	Dims []uint32 `protobuf:"varint,7,rep,packed,name=dims,proto3" json:"dims,omitempty"`
+	// How many NICs hang on a switch of a fat tree or dragonfly. 0: as many as make
+	// it balanced.
+	HostsPerSwitch uint32 `protobuf:"varint,8,opt,name=hosts_per_switch,json=hostsPerSwitch,proto3" json:"hosts_per_switch,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Fabric) Reset() {
@@ -265,6 +278,41 @@ func (x *Fabric) GetOversubscription() uint32 {
 	return 0
 }
 
+func (x *Fabric) GetRouting() string {
+	if x != nil {
+		return x.Routing
+	}
+	return ""
+}
+
+func (x *Fabric) GetUnit() uint32 {
+	if x != nil {
+		return x.Unit
+	}
+	return 0
+}
+
+func (x *Fabric) GetPlanes() uint32 {
+	if x != nil {
+		return x.Planes
+	}
+	return 0
+}
+
+func (x *Fabric) GetDims() []uint32 {
+	if x != nil {
+		return x.Dims
+	}
+	return nil
+}
+
+func (x *Fabric) GetHostsPerSwitch() uint32 {
+	if x != nil {
+		return x.HostsPerSwitch
+	}
+	return 0
+}
+
 var File_railyard_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_cluster_proto_rawDesc = "" +
@@ -282,11 +330,16 @@ const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\x04gpus\x18\x03 \x01(\rR\x04gpus\x12\x12\n" +
 	"\x04nics\x18\x04 \x01(\rR\x04nics\x12\x18\n" +
 	"\amachine\x18\x05 \x01(\tR\amachine\x12\x15\n" +
-	"\x06no_gdr\x18\x06 \x01(\bR\x05noGdr\"\\\n" +
+	"\x06no_gdr\x18\x06 \x01(\bR\x05noGdr\"\xe0\x01\n" +
 	"\x06Fabric\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04link\x18\x02 \x01(\tR\x04link\x12*\n" +
-	"\x10oversubscription\x18\x03 \x01(\rR\x10oversubscriptionB\xa7\x01\n" +
+	"\x10oversubscription\x18\x03 \x01(\rR\x10oversubscription\x12\x18\n" +
+	"\arouting\x18\x04 \x01(\tR\arouting\x12\x12\n" +
+	"\x04unit\x18\x05 \x01(\rR\x04unit\x12\x16\n" +
+	"\x06planes\x18\x06 \x01(\rR\x06planes\x12\x12\n" +
+	"\x04dims\x18\a \x03(\rR\x04dims\x12(\n" +
+	"\x10hosts_per_switch\x18\b \x01(\rR\x0ehostsPerSwitchB\xa7\x01\n" +
 	"\x0fcom.railyard.v1B\fClusterProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"
 
 var (
