@@ -26,6 +26,9 @@ type Group struct {
 	// GPUs and NICs in use on each node; 0 is all that the system has (NICs:
 	// no more than one for each GPU in use).
 	GPUs, NICs int
+	// Switches are those of a custom fabric that the NICs hang on: one for all,
+	// or one for each.
+	Switches []string
 }
 
 // Fabric is what joins the servers.
@@ -38,6 +41,9 @@ type Fabric struct {
 	// Oversubscription is how many times more the NICs of a group can send
 	// than its uplink carries; 1 never contends. 0 means 1.
 	Oversubscription int
+	// Switches and Links are those of a fabric of kind custom.
+	Switches []string
+	Links    []FabricLink
 }
 
 // Nodes returns the number of servers.

@@ -80,6 +80,7 @@ func (r *reader) groups(path string, n ast.Node, c *Cluster) {
 			{name: "machine", read: r.text(&g.Machine)},
 			{name: "gpus", read: r.count(&g.GPUs, maxDevices)},
 			{name: "nics", read: r.count(&g.NICs, maxDevices)},
+			{name: "switches", read: r.texts(&g.Switches)},
 		})
 		if g.System == "" && g.Machine == "" && !r.unread(path+".system") && !r.unread(path+".machine") {
 			r.add(n, path+".system", "is missing; name a system of the catalog, or with machine: one of spec.machines")
@@ -89,9 +90,9 @@ func (r *reader) groups(path string, n ast.Node, c *Cluster) {
 }
 
 func (r *reader) fabric(path string, n ast.Node, f *Fabric) {
-	r.mapping(n, path, []key{
+	r.mapping(n, path, append([]key{
 		{name: "kind", read: r.text(&f.Kind)},
 		{name: "link", read: r.text(&f.Link)},
 		{name: "oversubscription", read: r.count(&f.Oversubscription, maxOversubscription)},
-	})
+	}, r.customKeys(f)...))
 }

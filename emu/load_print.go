@@ -21,21 +21,9 @@ func (c *Cluster) YAML() []byte {
 		if g.Machine != "" {
 			kind = "machine: " + scalar(g.Machine)
 		}
-		fmt.Fprintf(&b, "    - {count: %d, %s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs))
+		fmt.Fprintf(&b, "    - {count: %d, %s%s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs), hanging(g))
 	}
-	var fabric []string
-	if c.Fabric.Kind != "" {
-		fabric = append(fabric, "kind: "+scalar(c.Fabric.Kind))
-	}
-	if c.Fabric.Link != "" {
-		fabric = append(fabric, "link: "+scalar(c.Fabric.Link))
-	}
-	if o := c.Fabric.Oversubscription; o != 0 {
-		fabric = append(fabric, fmt.Sprintf("oversubscription: %d", o))
-	}
-	if fabric != nil {
-		fmt.Fprintf(&b, "  fabric: {%s}\n", strings.Join(fabric, ", "))
-	}
+	printFabric(&b, &c.Fabric)
 	fmt.Fprintf(&b, "  seed: %d\n", c.Seed)
 	if len(c.Machines) > 0 {
 		b.WriteString("  machines:\n")

@@ -18,6 +18,9 @@ type hardware struct {
 	seed                 int64
 }
 
+// defaultSystem is what servers are where nobody says.
+const defaultSystem = "dgx-h100"
+
 // hardwareFlags are the flags that say what the cluster is. They make no sense
 // together with --connect: what is up is what it is.
 var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric"}
@@ -25,7 +28,7 @@ var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nic
 func (h *hardware) settings() []setting {
 	return []setting{
 		{name: "cluster", arg: "FILE", usage: "cluster file; the flags below replace parts of it", set: text(&h.file)},
-		{name: "system", arg: "NAME", def: "dgx-h100", values: known().SystemNames(), usage: "kind of server", set: text(&h.system)},
+		{name: "system", arg: "NAME", def: defaultSystem, values: known().SystemNames(), usage: "kind of server", set: text(&h.system)},
 		{name: "nodes", arg: "N", def: "1", usage: "number of servers", set: whole(&h.nodes, 1, emu.MaxNodes)},
 		{name: "gpus-per-node", arg: "N", usage: "use part of each server's GPUs (default all)", set: whole(&h.gpus, 1, emu.MaxNodes)},
 		{name: "nics", arg: "N", usage: "use part of each server's NICs (default one a GPU)", set: whole(&h.nics, 1, emu.MaxNodes)},
@@ -62,8 +65,12 @@ func (h *hardware) cluster(a *App, given func(string) bool) (emu.Cluster, error)
 	return c, runnable(&c)
 }
 
-// runnable refuses machines in full: nothing makes ports and paths of them yet.
+// runnable refuses machines in full and fabrics in full: nothing makes ports and
+// paths of them yet.
 func runnable(c *emu.Cluster) error {
+	if c.Fabric.Kind == emu.KindCustom {
+		return fmt.Errorf("--cluster: fabric of kind custom: %w; name a kind of the catalog to run", notYet("running imported networks"))
+	}
 	for _, g := range c.Groups {
 		if g.Machine != "" {
 			return fmt.Errorf("--cluster: nodes of machine %s: %w; name a system of the catalog to run", g.Machine, notYet("running imported machines"))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func (a *App) topo() *cobra.Command {
 	which := setting{name: "machine", arg: "NAME", usage: "one machine of a file that has several", set: text(&f.machine)}
 	preset := setting{name: "system", arg: "NAME", usage: "a server of the catalog (not yet)", set: later}
 	topo.AddCommand(
-		a.topoVerb("import", "Make a cluster file of nvidia-smi's table or NCCL's topology file", []setting{out}, &f, a.topoImport),
+		a.topoImport(),
 		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
 		a.topoVerb("export", "Write a machine as a topology file of NCCL or RCCL", []setting{which, out, preset}, &f, a.topoExport),
 		laterVerb{name: "show", about: "List paths, and what limits each"}.command("topo"),
@@ -122,16 +123,31 @@ func machineName(file string) string {
 	return name[:min(len(name), most)]
 }
 
-func (a *App) topoImport(file string, in *machine.Import, f *topoFlags) error {
-	c := emu.Cluster{Name: machineName(file), Machines: in.Machines}
-	for i := range in.Machines {
-		c.Groups = append(c.Groups, emu.Group{Count: 1, Machine: in.Machines[i].Name})
-	}
-	text := c.YAML()
-	if _, err := emu.LoadCluster("the cluster file made of it", text, known()); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return a.deliver(text, f.out)
+func (a *App) topoImport() *cobra.Command {
+	var f importFlags
+	settings := f.settings()
+	cmd := &cobra.Command{Use: "import FILE", Short: "Make a cluster file of what another tool says of hardware",
+		Long: `Make a cluster file of what another tool says of hardware. FILE is about machines:
+what nvidia-smi topo -m printed, or a topology file of NCCL or RCCL
+(NCCL_TOPO_DUMP_FILE); or about a network: topology.conf and topology.yaml of
+Slurm, ibnetdiscover output, a topograph model, a NetQ answer, containerlab and
+InfraGraph YAML, .topo of htsim, a topology of SimAI, or XML of Kollaps and SimGrid.
+Its content tells which. What it does not say is noted on stderr.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
+			if err == nil && len(args) != 1 {
+				err = errors.New("topo import needs one file: coordinator topo import FILE")
+			}
+			if err == nil {
+				err = a.importFile(args[0], &f)
+			}
+			if err != nil {
+				return &ExitError{ExitUsage, err}
+			}
+			return nil
+		}}
+	register(cmd, settings)
+	return cmd
 }
 
 func (a *App) topoMatrix(file string, in *machine.Import, f *topoFlags) error {

@@ -19,10 +19,12 @@
 //	kollaps.go      Kollaps experiments
 //	simgrid.go      SimGrid platforms: clusters
 //	unit.go         rates and latencies in other people's units
+//	cluster.go      Cluster: a cluster file's nodes out of a description
+//	cluster_link.go … its switches and links
 //	yaml.go         YAML as a tree, refused before it costs time
 //	xml.go          XML as a tree, likewise
 //
 // What a file does not tell stays unset here, with a note; what is taken for it
 // is the business of who asks. The package is pure. May import: shaping,
-// emu/suggest. Imported by internal/cli.
+// emu. Imported by internal/cli.
 package survey

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 )
 
 // ErrUnknown says that a file is no network of a kind that is read.
@@ -69,11 +70,17 @@ func readXML(data []byte) (*Survey, error) {
 	return nil, fmt.Errorf("root element <%s>: %w", clip(root.name), ErrUnknown)
 }
 
+// yamlKeys begin a line in every YAML file that is known here.
+var yamlKeys = regexp.MustCompile(`(?m)^(- )?(topology|switches|blocks|devices|infrastructure|instances):`)
+
 func readYAML(data []byte) (*Survey, error) {
 	if !bytes.Contains(data, []byte(":")) {
 		return nil, ErrUnknown
 	}
 	root, err := parseYAML(data)
+	if err != nil && !yamlKeys.Match(data) {
+		return nil, ErrUnknown // any text has a colon
+	}
 	if err != nil {
 		return nil, err
 	}
