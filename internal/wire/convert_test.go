@@ -76,6 +76,11 @@ func TestClusterRoundTrip(t *testing.T) {
 			Fabric: emu.Fabric{Kind: "rail-optimized", Link: "ndr", Oversubscription: 4},
 			Seed:   math.MaxUint64,
 		},
+		{
+			Groups: []emu.Group{{Count: 2, System: "dgx-h100", Switches: []string{"a", "b"}}},
+			Fabric: emu.Fabric{Kind: "custom", Switches: []string{"a", "b", "c"}, Links: []emu.FabricLink{
+				{From: "c", To: []string{"a", "b"}, Count: 4, Rate: 50 * shaping.GBps, Latency: shaping.Microsecond}, {From: "a", To: []string{"b"}}}},
+		},
 	} {
 		got, err := DecodeCluster(over(t, EncodeCluster(&want), &railyardv1.Cluster{}))
 		if err != nil {

@@ -3,7 +3,6 @@ package survey
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // netqGraph is an answer of NetQ: tiers of nodes, and bundles of links between
@@ -38,7 +37,7 @@ func readNetQ(data []byte) (*Survey, error) {
 		err = json.Unmarshal(data, &all[0])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("JSON, but no answer of NetQ: %s", oneLine(err.Error()))
+		return nil, errors.New("JSON, but no answer of NetQ's topology API: that has nodes and links, both lists")
 	}
 	s := &Survey{Kind: "NetQ topology"}
 	for _, g := range all {

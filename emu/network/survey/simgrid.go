@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/railyard/railyard/shaping"
 )
 
 // readSimGrid reads the clusters of a platform. Platforms that list their routes
@@ -85,7 +87,11 @@ func (s *Survey) simgridTorus(c *element, names []string) error {
 		}
 		dims = append(dims, n)
 	}
-	return s.torus(names, dims)
+	rate, latency, err := simgridRate(c)
+	if err != nil {
+		return err
+	}
+	return s.torus(names, dims, rate, latency)
 }
 
 // simgridFatTree builds "levels;down;up;links", each list from the hosts on. A
@@ -138,14 +144,21 @@ func (s *Survey) xgft(c *element, names []string, down, up, links []int) error {
 	return nil
 }
 
-func (s *Survey) simgridLink(c *element, below string, isSwitch bool, above string, count int) error {
-	rate, err := parseRate(c.attr("bw"))
-	if err != nil {
-		return fmt.Errorf("bw: %w", err)
+// simgridRate returns the rate and latency of a cluster's links.
+func simgridRate(c *element) (rate shaping.Rate, latency shaping.Duration, err error) {
+	if rate, err = parseRate(c.attr("bw")); err != nil {
+		return 0, 0, fmt.Errorf("bw: %w", err)
 	}
-	latency, err := parseTime(c.attr("lat"))
+	if latency, err = parseTime(c.attr("lat")); err != nil {
+		return 0, 0, fmt.Errorf("lat: %w", err)
+	}
+	return rate, latency, nil
+}
+
+func (s *Survey) simgridLink(c *element, below string, isSwitch bool, above string, count int) error {
+	rate, latency, err := simgridRate(c)
 	if err != nil {
-		return fmt.Errorf("lat: %w", err)
+		return err
 	}
 	a, err := s.add(below, isSwitch)
 	if err != nil {

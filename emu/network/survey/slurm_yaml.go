@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/railyard/railyard/shaping"
 )
 
 // isSlurmYAML tells topology.yaml by its form: a list of mappings that have a
@@ -56,7 +58,7 @@ func (s *Survey) slurmRings(v *value) error {
 	for _, r := range v.get("rings").items() {
 		names, err := hostlist(r.str("nodes"))
 		if err == nil {
-			err = s.torus(names, []int{len(names)})
+			err = s.torus(names, []int{len(names)}, 0, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: ring %q: %w", r.line, clip(r.str("ring")), err)
@@ -79,7 +81,7 @@ func (s *Survey) slurmTori(v *value) error {
 			dims = append(dims, n)
 		}
 		if err == nil {
-			err = s.torus(names, dims)
+			err = s.torus(names, dims, 0, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: torus %q: %w", t.line, clip(t.str("torus")), err)
@@ -90,7 +92,7 @@ func (s *Survey) slurmTori(v *value) error {
 
 // torus puts each host on a switch of its own (in a torus every server forwards)
 // and joins those in rings along each dimension.
-func (s *Survey) torus(names []string, dims []int) error {
+func (s *Survey) torus(names []string, dims []int, rate shaping.Rate, latency shaping.Duration) error {
 	need := 1
 	for _, d := range dims {
 		if need *= d; need > maxSwitches {
@@ -109,7 +111,7 @@ func (s *Survey) torus(names []string, dims []int) error {
 		if places[i], err = s.add("router-"+name, true); err != nil {
 			return err
 		}
-		if err := s.join(host, places[i], 0, 0); err != nil {
+		if err := s.join(host, places[i], rate, latency); err != nil {
 			return err
 		}
 	}
@@ -124,13 +126,15 @@ func (s *Survey) torus(names []string, dims []int) error {
 			if d < 2 || d == 2 && at == 1 { // two are joined once
 				continue
 			}
-			if err := s.join(places[i], places[next], 0, 0); err != nil {
+			if err := s.join(places[i], places[next], rate, latency); err != nil {
 				return err
 			}
 		}
 		step *= d
 	}
 	s.Say(Assumed, "every node of the torus forwards: it stands as a host on a router of its own")
-	s.Say(Missing, "the file says nothing of the links' rates and latencies")
+	if rate == 0 {
+		s.Say(Missing, "the file says nothing of the links' rates and latencies")
+	}
 	return nil
 }
