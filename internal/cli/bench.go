@@ -107,6 +107,7 @@ func (l *benchLine) cluster(a *App) (err error) {
 		return c.checkConnect(l.given)
 	}
 	c.Cluster, err = l.hardware.cluster(a, l.given)
+	l.notes = append(l.notes, l.hardware.notes...)
 	c.Seed = c.Cluster.Seed
 	return err
 }
@@ -174,6 +175,9 @@ func (a *App) runBench(ctx context.Context, l *benchLine, host func(context.Cont
 		for _, n := range l.notes {
 			a.complain("coordinator", "note: "+n)
 		}
+	}
+	if err := l.hardware.dumpTopology(a, &c.Cluster); err != nil {
+		return &ExitError{ExitUsage, err}
 	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc

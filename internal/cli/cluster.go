@@ -14,8 +14,10 @@ import (
 // replaces parts of it.
 type hardware struct {
 	file, system, fabric string
+	topo, dump           string // topology files, in and out
 	nodes, gpus, nics    int
 	seed                 int64
+	notes                []string // what had no effect
 }
 
 // defaultSystem is what servers are where nobody says.
@@ -23,10 +25,10 @@ const defaultSystem = "dgx-h100"
 
 // hardwareFlags are the flags that say what the cluster is. They make no sense
 // together with --connect: what is up is what it is.
-var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric"}
+var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric", "topo-file"}
 
 func (h *hardware) settings() []setting {
-	return []setting{
+	return append([]setting{
 		{name: "cluster", arg: "FILE", usage: "cluster file; the flags below replace parts of it", set: text(&h.file)},
 		{name: "system", arg: "NAME", def: defaultSystem, values: known().SystemNames(), usage: "kind of server", set: text(&h.system)},
 		{name: "nodes", arg: "N", def: "1", usage: "number of servers", set: whole(&h.nodes, 1, emu.MaxNodes)},
@@ -34,7 +36,7 @@ func (h *hardware) settings() []setting {
 		{name: "nics", arg: "N", usage: "use part of each server's NICs (default one a GPU)", set: whole(&h.nics, 1, emu.MaxNodes)},
 		{name: "fabric", arg: "SHAPE-LINK", values: fabricNames(), usage: "what joins the servers, for example rail-ndr (default the system's own)", set: text(&h.fabric)},
 		{name: "seed", arg: "N", def: "0", usage: "seeds the test data and every random draw", set: whole(&h.seed, 0, 1<<63-1)},
-	}
+	}, h.topoSettings()...)
 }
 
 // cluster returns the cluster that flags and file add up to: flags are
@@ -55,6 +57,9 @@ func (h *hardware) cluster(a *App, given func(string) bool) (emu.Cluster, error)
 		if given("nodes") && len(c.Groups) > 1 {
 			return c, fmt.Errorf("--nodes: %s has %d groups of nodes; change their counts there", h.file, len(c.Groups))
 		}
+	}
+	if err := h.topology(a, &c, given); err != nil {
+		return c, err
 	}
 	if err := h.overlay(&c, given); err != nil {
 		return c, err

@@ -22,6 +22,7 @@
 //	plan.go      plan list, show and export; plan_check.go and plan_import.go the others
 //	plan_use.go  the plan of --plan
 //	topo.go      topo: machines read from files of other tools, and written
+//	topo_file.go --topo-file and NCCL_TOPO_FILE: a machine of a file as the system
 //	topo_fabric.go topo import: networks read from files of other tools
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each

@@ -50,8 +50,14 @@ func (a *App) serve() *cobra.Command {
 			if err == nil {
 				c.Cluster, err = h.cluster(a, func(name string) bool { return sources[name].from == "flag" })
 			}
+			if err == nil {
+				err = h.dumpTopology(a, &c.Cluster)
+			}
 			if err != nil {
 				return &ExitError{ExitUsage, err}
+			}
+			for _, n := range h.notes {
+				a.complain("coordinator", "note: "+n)
 			}
 			if a.Hosts.Serve == nil {
 				return &ExitError{ExitUsage, notYet("serve")}

@@ -41,6 +41,7 @@ func (a *App) topoVerb(name, short string, settings []setting, f *topoFlags, do 
 		Long: short + ".\n\nFILE is what nvidia-smi topo -m printed, a topology file of NCCL or RCCL\n(NCCL_TOPO_DUMP_FILE), or a cluster file with machines; its content tells which.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
+			args = a.topoArgs(args)
 			if err == nil && len(args) != 1 {
 				err = fmt.Errorf("topo %s needs one file: coordinator topo %s FILE", name, name)
 			}
@@ -135,6 +136,7 @@ InfraGraph YAML, .topo of htsim, a topology of SimAI, or XML of Kollaps and SimG
 Its content tells which. What it does not say is noted on stderr.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
+			args = a.topoArgs(args)
 			if err == nil && len(args) != 1 {
 				err = errors.New("topo import needs one file: coordinator topo import FILE")
 			}
