@@ -176,7 +176,7 @@ func (a *App) runBench(ctx context.Context, l *benchLine, host func(context.Cont
 			a.complain("coordinator", "note: "+n)
 		}
 	}
-	if err := l.hardware.dumpTopology(a, &c.Cluster); err != nil {
+	if err := l.hardware.dumpTopology(a, &c.Cluster, l.given); err != nil {
 		return &ExitError{ExitUsage, err}
 	}
 	if c.Timeout > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/machine/smi"
 	"github.com/railyard/railyard/emu/machine/topoxml"
+	"github.com/railyard/railyard/emu/network/survey"
 	"github.com/railyard/railyard/emu/suggest"
 )
 
@@ -78,6 +79,9 @@ func (a *App) readMachines(file string) (*machine.Import, error) {
 	}
 	in, err := read(machineName(file), data)
 	if err != nil {
+		if s, other := survey.Read(data); other == nil {
+			err = fmt.Errorf("this is %s, a network and no machine; topo import makes a cluster file of it", s.Kind)
+		}
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for _, n := range in.Notes {

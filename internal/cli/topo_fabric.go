@@ -22,7 +22,7 @@ type importFlags struct {
 func (f *importFlags) settings() []setting {
 	return []setting{
 		{name: "out", arg: "FILE", usage: "write to a file instead of stdout", set: text(&f.out)},
-		{name: "system", arg: "NAME", values: known().SystemNames(), usage: "what the hosts of a network are", set: text(&f.system)},
+		{name: "system", arg: "NAME", values: known().SystemNames(), usage: "what the hosts of a network are", set: choice(&f.system, known().SystemNames(), nil)},
 		{name: "rate", arg: "RATE", usage: "rate of links between switches where the file does not say, for example 400Gb/s", set: func(s string) (err error) {
 			f.rate, err = shaping.ParseRate(s)
 			return err

@@ -52,7 +52,7 @@ func TestTopoFile(t *testing.T) {
 	if err := c.Validate(known()); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.dumpTopology(s.App, &c); err != nil {
+	if err := h.dumpTopology(s.App, &c, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(h.dump)

@@ -61,17 +61,22 @@ func (h *hardware) topology(a *App, c *emu.Cluster, given func(string) bool) err
 	return nil
 }
 
-// dumpTopology writes the first node's machine as NCCL would, if asked to.
-func (h *hardware) dumpTopology(a *App, c *emu.Cluster) error {
+// dumpTopology writes the first node's machine as NCCL would, if asked to. A
+// variable that cannot be followed is noted, a flag refused.
+func (h *hardware) dumpTopology(a *App, c *emu.Cluster, given func(string) bool) error {
 	if h.dump == "" {
 		return nil
 	}
 	m, err := firstMachine(c)
+	if err != nil && !given("topo-dump-file") {
+		a.complain("coordinator", fmt.Sprintf("note: %s=%s has no effect: %v", topoDumpEnv, suggest.Clip(h.dump), err))
+		return nil
+	}
 	if err == nil {
 		err = a.WriteFile(h.dump, topoxml.Write(m))
 	}
 	if err != nil {
-		return fmt.Errorf("--topo-dump-file (%s): %w", topoDumpEnv, err)
+		return fmt.Errorf("--topo-dump-file: %w", err)
 	}
 	return nil
 }

@@ -21,7 +21,11 @@ func (b *builder) link() (string, error) {
 		return own, nil
 	}
 	if rate == 0 {
-		b.Say(Assumed, "links run at the rate of %s, what %s ships with, where the file does not say; change fabric.link in the cluster file, or give --rate", own, sys.Name)
+		say := "; change fabric.link in the cluster file, or give --rate"
+		if b.o.Rate > 0 {
+			say = fmt.Sprintf(", those between switches at %v, as asked", b.o.Rate)
+		}
+		b.Say(Assumed, "links run at the rate of %s, what %s ships with, where the file does not say%s", own, sys.Name, say)
 		return own, nil
 	}
 	name := ""

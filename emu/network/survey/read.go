@@ -37,7 +37,13 @@ func read(data []byte) (*Survey, error) {
 	case bytes.Contains(data, []byte("{{")) && bytes.Contains(data, []byte("}}")):
 		return nil, errTemplate
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[{")), isJSONList(text):
-		return readNetQ(data)
+		s, err := readNetQ(data)
+		if err != nil { // other tools write their YAML as JSON, too
+			if other, no := readYAML(data); no == nil {
+				return other, nil
+			}
+		}
+		return s, err
 	case isSlurm(data):
 		return readSlurm(data)
 	case isIBNet(data):

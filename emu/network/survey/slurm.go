@@ -31,11 +31,16 @@ type slurmRow struct {
 func readSlurm(data []byte) (*Survey, error) {
 	s := &Survey{Kind: "Slurm topology.conf"}
 	var rows []slurmRow
-	number := 0
+	number, before := 0, ""
 	for line := range bytes.Lines(data) {
 		number++
 		text, _, _ := strings.Cut(string(line), "#")
-		if text = strings.TrimSpace(text); text == "" {
+		text = before + strings.TrimSpace(text)
+		var goesOn bool
+		if before, goesOn = strings.CutSuffix(text, "\\"); goesOn {
+			continue
+		}
+		if before = ""; text == "" {
 			continue
 		}
 		row, err := s.slurmRow(number, text)

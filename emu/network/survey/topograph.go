@@ -15,23 +15,20 @@ func isTopograph(root *value) bool {
 // nodes, each on a switch and in an NVLink domain.
 func readTopograph(root *value) (*Survey, error) {
 	s := &Survey{Kind: "topograph model", Logical: true}
-	switches := topographSwitches(root.get("switches"))
-	for _, p := range switches {
-		if _, err := s.add(p.key, true); err != nil {
-			return nil, fmt.Errorf("line %d: %w", p.value.line, err)
-		}
-	}
-	for _, p := range switches {
-		if err := s.topographSwitch(p.key, p.value); err != nil {
-			return nil, fmt.Errorf("line %d: switch %q: %w", p.value.line, clip(p.key), err)
-		}
+	if err := s.topographSwitches(root.get("switches")); err != nil {
+		return nil, err
 	}
 	blocks := root.get("blocks")
 	if blocks == nil {
 		blocks = root.get("capacity_blocks")
 	}
+	on := topographBlocks(root.get("switches"))
 	for _, b := range blocks.items() {
-		if err := s.topographBlock(b); err != nil {
+		at := b.str("switch")
+		if at == "" {
+			at = on[b.str("name")]
+		}
+		if err := s.topographBlock(b, at); err != nil {
 			return nil, fmt.Errorf("line %d: block: %w", b.line, err)
 		}
 	}
@@ -39,29 +36,65 @@ func readTopograph(root *value) (*Survey, error) {
 	return s, nil
 }
 
-// topographSwitches returns the switches by name, a list or a mapping.
-func topographSwitches(v *value) []pair {
+// named returns the entries of a list or mapping by name: mappings with a name,
+// or under one.
+func named(v *value) []pair {
 	all := v.entries()
 	for _, w := range v.items() {
-		all = append(all, pair{w.str("name"), w})
+		if name := w.str("name"); name != "" {
+			all = append(all, pair{name, w})
+		}
 	}
 	return all
 }
 
-func (s *Survey) topographSwitch(name string, v *value) error {
-	at, _ := s.find(name)
-	for _, isSwitch := range []bool{true, false} {
-		key := "nodes"
-		if isSwitch {
-			key = "switches"
+// topographSwitches adds all switches, and then what is below each: other names,
+// or switches written out in their place.
+func (s *Survey) topographSwitches(v *value) error {
+	all := named(v)
+	for _, p := range all {
+		if _, err := s.add(p.key, true); err != nil {
+			return fmt.Errorf("line %d: %w", p.value.line, err)
 		}
+	}
+	for _, p := range all {
+		at, _ := s.find(p.key)
+		for _, inner := range named(p.value.get("switches")) {
+			if err := s.below(inner.key, true, at); err != nil {
+				return fmt.Errorf("line %d: %w", inner.value.line, err)
+			}
+		}
+		if err := s.topographSwitches(p.value.get("switches")); err != nil {
+			return err
+		}
+		if err := s.topographSwitch(at, p.value); err != nil {
+			return fmt.Errorf("line %d: switch %q: %w", p.value.line, clip(p.key), err)
+		}
+	}
+	return nil
+}
+
+// topographBlocks returns which switch names a block of nodes as below it.
+func topographBlocks(v *value) map[string]string {
+	on := map[string]string{}
+	for _, p := range named(v) {
+		for _, b := range p.value.get("capacity_blocks").items() {
+			on[b.text] = p.key
+		}
+	}
+	return on
+}
+
+// topographSwitch joins a switch with the names that are below it.
+func (s *Survey) topographSwitch(at Place, v *value) error {
+	for _, key := range []string{"switches", "nodes"} {
 		for _, w := range v.get(key).items() {
 			names, err := hostlist(w.text)
 			if err != nil {
 				return err
 			}
 			for _, n := range names {
-				if err := s.below(n, isSwitch, at); err != nil {
+				if err := s.below(n, key == "switches", at); err != nil {
 					return err
 				}
 			}
@@ -81,7 +114,7 @@ func (s *Survey) below(name string, isSwitch bool, at Place) error {
 
 // topographBlock reads one block. Its domain stands in an annotation whose key
 // ends in /domain, or is the value of nvlink.
-func (s *Survey) topographBlock(b *value) error {
+func (s *Survey) topographBlock(b *value, name string) error {
 	var names []string
 	for _, w := range b.get("nodes").items() {
 		some, err := hostlist(w.text)
@@ -92,7 +125,7 @@ func (s *Survey) topographBlock(b *value) error {
 			return fmt.Errorf("more than %d nodes, the most that are read", maxHosts)
 		}
 	}
-	if name := b.str("switch"); name != "" {
+	if name != "" {
 		at, err := s.add(name, true)
 		if err != nil {
 			return err
