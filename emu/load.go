@@ -24,6 +24,9 @@ const (
 //	  seed: 1
 //	  machines: …
 //
+// A fabric of kind custom lists its switches and links, and nodes say where they
+// hang (load_custom.go).
+//
 // name is what errors call the file. All problems are reported at once, each
 // with its line: the error joins values of type *Problem. Names of systems,
 // fabrics and links are taken as they are; LoadCluster looks them up.
