@@ -91,6 +91,28 @@ func TestCustomHosts(t *testing.T) {
 	}
 }
 
+// A fabric as large as that of a thousand servers is read: 256 leaves, each with
+// every one of 128 spines.
+func TestLargeCustom(t *testing.T) {
+	c := Cluster{Fabric: Fabric{Kind: KindCustom, Link: "ndr"}}
+	var leaves []string
+	for i := range 256 {
+		leaves = append(leaves, fmt.Sprintf("leaf%d", i))
+	}
+	c.Fabric.Switches = leaves
+	for i := range 128 {
+		c.Fabric.Switches = append(c.Fabric.Switches, fmt.Sprintf("spine%d", i))
+		c.Fabric.Links = append(c.Fabric.Links, FabricLink{From: fmt.Sprintf("spine%d", i), To: leaves})
+	}
+	for i := range 32 {
+		c.Groups = append(c.Groups, Group{Count: 32, System: "dgx-h100", Switches: leaves[8*i : 8*i+8]})
+	}
+	got, err := LoadCluster("large.yaml", c.YAML(), testKnown)
+	if err != nil || !reflect.DeepEqual(got, c) {
+		t.Fatalf("a cluster of %d nodes does not come back: %v", c.Nodes(), err)
+	}
+}
+
 // Thousands of wrong names cost no more than the first of them.
 func TestHostileCustom(t *testing.T) {
 	var b strings.Builder

@@ -128,6 +128,8 @@ func TestHostileFiles(t *testing.T) {
 		{"dashes", strings.Repeat("- ", n/2), "YAML tokens"},
 		{"colons", strings.Repeat("a: ", n/3), "YAML tokens"},
 		{"keys", strings.Repeat("count: 1\n", n/9), "YAML tokens"},
+		{"list", "a: [x" + strings.Repeat(", x", n) + "]\n", "YAML tokens"},
+		{"mapping without values", "{x" + strings.Repeat(", x", n/4) + "}\n", "YAML tokens"},
 		{"documents", strings.Repeat("---\n", n/4), "YAML tokens"},
 		{"few brackets", strings.Repeat("[", maxNesting+1), "nested"},
 		{"few dashes", strings.Repeat("- ", maxNesting+1), "nested"},
