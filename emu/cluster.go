@@ -29,6 +29,9 @@ type Group struct {
 	// NoGDR: NICs may not read and write the memory of GPUs; what they send and
 	// receive is staged in host memory.
 	NoGDR bool
+	// Switches are those of a custom fabric that the NICs hang on: one for all,
+	// or one for each.
+	Switches []string
 }
 
 // Fabric is what joins the servers.
@@ -55,6 +58,9 @@ type Fabric struct {
 	// HostsPerSwitch is how many NICs hang on a switch of a fat tree or dragonfly.
 	// 0: as many as make it balanced.
 	HostsPerSwitch int
+	// Switches and Links are those of a fabric of kind custom.
+	Switches []string
+	Links    []FabricLink
 }
 
 // Nodes returns the number of servers.

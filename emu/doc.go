@@ -3,6 +3,7 @@
 //
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
 //	load*.go    reading, validating and printing cluster files
+//	custom.go   fabrics that list their own switches and links
 //	run.go      Run: one execution of one plan at one size; Batch: runs in flight together
 //	outcome.go  Outcome: when ranks ended, and the steady-state period of an iteration
 //	record.go   Record: one line of a timeline
@@ -11,6 +12,7 @@
 //
 //	machine/   the inside of a server as a graph; files of other tools that tell it
 //	catalog/   systems, links and fabrics of the field, with figures and sources
+//	network/   switches, links and the ways through them; files of other tools that describe them
 //	fabric/    a Cluster made concrete: ports, and the paths between GPUs
 //	transit/   the event queue, and frames hopping over shared ports
 //	kernel/    the node kernel: executes plans in emulated time
@@ -24,6 +26,6 @@
 //	suggest/   did you mean
 //	simtest/   random clusters: predict against virtual (test support)
 //
-// May import: collective, shaping, suggest, machine. Imported by: everything above the purity
+// May import: collective, shaping, suggest, machine, network. Imported by: everything above the purity
 // line. No goroutine, clock, socket or log down here.
 package emu

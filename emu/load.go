@@ -24,6 +24,9 @@ const (
 //	  seed: 1
 //	  machines: …
 //
+// A fabric of kind custom lists its switches and links, and nodes say where they
+// hang (load_custom.go).
+//
 // name is what errors call the file. All problems are reported at once, each
 // with its line: the error joins values of type *Problem. Names of systems,
 // fabrics and links are taken as they are; LoadCluster looks them up.
@@ -81,6 +84,7 @@ func (r *reader) groups(path string, n ast.Node, c *Cluster) {
 			{name: "gpus", read: r.count(&g.GPUs, maxDevices)},
 			{name: "nics", read: r.count(&g.NICs, maxDevices)},
 			{name: "gdr", read: r.truth(func(yes bool) { g.NoGDR = !yes })},
+			{name: "switches", read: r.texts(&g.Switches)},
 		})
 		if g.System == "" && g.Machine == "" && !r.unread(path+".system") && !r.unread(path+".machine") {
 			r.add(n, path+".system", "is missing; name a system of the catalog, or with machine: one of spec.machines")
@@ -90,7 +94,7 @@ func (r *reader) groups(path string, n ast.Node, c *Cluster) {
 }
 
 func (r *reader) fabric(path string, n ast.Node, f *Fabric) {
-	r.mapping(n, path, []key{
+	r.mapping(n, path, append([]key{
 		{name: "kind", read: r.text(&f.Kind)},
 		{name: "link", read: r.text(&f.Link)},
 		{name: "oversubscription", read: r.count(&f.Oversubscription, maxOversubscription)},
@@ -99,5 +103,5 @@ func (r *reader) fabric(path string, n ast.Node, f *Fabric) {
 		{name: "planes", read: r.count(&f.Planes, maxPlanes)},
 		{name: "dims", read: list(r, &f.Dims, func(path string, n ast.Node, d *int) { r.count(d, MaxNodes)(path, n) })},
 		{name: "hostsPerSwitch", read: r.count(&f.HostsPerSwitch, maxDevices)},
-	})
+	}, r.customKeys(f)...))
 }

@@ -184,7 +184,8 @@ func (k Known) SystemNames() []string {
 
 func (c *Cluster) checkFabric(known Known, ps *problems) {
 	f := c.Fabric
-	if f.Kind != "" && known.Kinds != nil && !slices.Contains(known.Kinds, f.Kind) {
+	c.checkCustom(known, ps)
+	if f.Kind != "" && f.Kind != KindCustom && known.Kinds != nil && !slices.Contains(known.Kinds, f.Kind) {
 		ps.say("spec.fabric.kind", "%s", suggest.Unknown(f.Kind, known.Kinds))
 	}
 	if f.Link != "" && known.Links != nil && !slices.Contains(known.Links, f.Link) {
@@ -214,7 +215,7 @@ func (c *Cluster) checkTotals(known Known, ps *problems) {
 		ps.say("spec.nodes", "%d nodes in all; at most %d are allowed", n, MaxNodes)
 		return
 	}
-	if known.Ports == nil || c.Nodes() == 1 {
+	if known.Ports == nil || c.Nodes() == 1 || c.Fabric.Kind == KindCustom {
 		return
 	}
 	e := c.Effective(known)

@@ -118,7 +118,7 @@ func (r *reader) nic(path string, n ast.Node, v *machine.NIC) {
 		key{name: "name", read: r.text(&v.Name)}, key{name: "speed", read: r.rate(&v.Speed)},
 		key{name: "port", read: r.from0(&v.Port)}, key{name: "guid", read: parsed(r, &v.GUID, parseGUID)},
 		key{name: "gdr", read: r.support(&v.GDR)}, key{name: "reduces", read: r.support(&v.Reduces)},
-		key{name: "latency", read: parsed(r, &v.Latency, shaping.ParseDuration)}, key{name: "maxConn", read: r.from0(&v.MaxConn)}))
+		key{name: "latency", read: r.duration(&v.Latency)}, key{name: "maxConn", read: r.from0(&v.MaxConn)}))
 }
 
 func (r *reader) nvlink(path string, n ast.Node, l *machine.NVLink) {
@@ -156,6 +156,10 @@ func parsed[T any](r *reader, to *T, parse func(string) (T, error)) func(string,
 
 func (r *reader) rate(to *shaping.Rate) func(string, ast.Node) {
 	return parsed(r, to, shaping.ParseRate)
+}
+
+func (r *reader) duration(to *shaping.Duration) func(string, ast.Node) {
+	return parsed(r, to, shaping.ParseDuration)
 }
 
 // from0 reads a whole number, 0 allowed; Validate knows how large it may be.

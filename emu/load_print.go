@@ -25,12 +25,9 @@ func (c *Cluster) YAML() []byte {
 		if g.NoGDR {
 			gdr = ", gdr: false"
 		}
-		fmt.Fprintf(&b, "    - {count: %d, %s%s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs), gdr)
+		fmt.Fprintf(&b, "    - {count: %d, %s%s%s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs), gdr, hanging(g))
 	}
-	fabric := c.Fabric.entries()
-	if fabric != nil {
-		fmt.Fprintf(&b, "  fabric: {%s}\n", strings.Join(fabric, ", "))
-	}
+	printFabric(&b, &c.Fabric)
 	fmt.Fprintf(&b, "  seed: %d\n", c.Seed)
 	if len(c.Machines) > 0 {
 		b.WriteString("  machines:\n")

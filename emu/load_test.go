@@ -130,6 +130,8 @@ func TestHostileFiles(t *testing.T) {
 		{"dashes", strings.Repeat("- ", n/2), "YAML tokens"},
 		{"colons", strings.Repeat("a: ", n/3), "YAML tokens"},
 		{"keys", strings.Repeat("count: 1\n", n/9), "YAML tokens"},
+		{"list", "a: [x" + strings.Repeat(", x", n) + "]\n", "YAML tokens"},
+		{"mapping without values", "{x" + strings.Repeat(", x", n/4) + "}\n", "YAML tokens"},
 		{"documents", strings.Repeat("---\n", n/4), "YAML tokens"},
 		{"few brackets", strings.Repeat("[", maxNesting+1), "nested"},
 		{"few dashes", strings.Repeat("- ", maxNesting+1), "nested"},
@@ -159,6 +161,7 @@ func FuzzParseCluster(f *testing.F) {
 	for _, s := range []string{
 		"apiVersion: railyard/v1alpha1\nkind: Cluster\nmetadata: {name: two-pods}\nspec:\n  nodes:\n    - {count: 8, system: dgx-h100}\n  fabric: {kind: rail-optimized, link: ndr, oversubscription: 1}\n  seed: 1\n",
 		"apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 1, machine: b}]\n  machines:\n    - name: b\n      sockets: [{arch: arm64}]\n      numa: [{nodes: \"0\", cpus: \"0-7\"}]\n      planes: [\"0000:c0:00.0\"]\n      gpus: [{busid: \"0000:01:00.0\", at: numa0, slot: gen5x16, class: \"0x030200\", gdr: true}]\n      nics: [{at: numa0, guid: \"0x1\", latency: 1us, speed: 1GB/s}]\n      nvlinks: [{from: gpu0, to: plane0, count: 2}]\n      told: [{a: gpu0, b: nic0, is: SYS}]\n",
+		"apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 2, system: dgx-h100, nics: 2, switches: [a, b]}]\n  fabric:\n    kind: custom\n    switches: [a, b, c]\n    links: [{from: c, to: [a, b], count: 2, rate: 1GB/s, latency: 1us}]\n",
 		"{}", "[]", "a: &x [*x]", "---\n---\n", "kind: [", "spec: {nodes: 3}", "\"\\", "a: |\n b", "? a\n: b", "%YAML 1.2\n---\na: b", "a: !!binary x",
 	} {
 		f.Add([]byte(s))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
@@ -24,7 +25,7 @@ func (f *Fabric) resolveFabric() error {
 		errs = append(errs, fmt.Errorf("fabric.oversubscription %d: must be 1 or more", c.Oversubscription))
 	}
 	c.Oversubscription = max(c.Oversubscription, 1)
-	if c.Kind != "" {
+	if c.Kind != "" && c.Kind != emu.KindCustom {
 		shape, err := catalog.LookupShape(c.Kind)
 		errs = append(errs, err)
 		c.Kind = shape.Name
@@ -61,13 +62,42 @@ func (f *Fabric) join() error {
 		return nil // nothing to join, or NVLink alone joins them
 	}
 	var err error
-	if f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, f.railsMeet()); err != nil {
+	if f.Cluster.Fabric.Kind == emu.KindCustom {
+		f.net, err = f.joinCustom()
+	} else {
+		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, f.railsMeet())
+	}
+	if err != nil {
 		return err
 	}
 	for _, p := range f.net.Ports {
 		f.ports = append(f.ports, Port{p.Name, p.Rate, Shared})
 	}
 	return nil
+}
+
+// joinCustom builds the network that the cluster lists switch by switch. Rates of
+// its links are as sold; a link without one has the rate of the fabric's.
+func (f *Fabric) joinCustom() (*network.Network, error) {
+	c := f.Cluster
+	c.Groups = slices.Clone(c.Groups)
+	for i := range f.nodes {
+		c.Groups[f.nodes[i].group].NICs = f.nodes[i].nics
+	}
+	n, hosts := c.CustomNetwork()
+	routing, err := network.ParseRouting(c.Fabric.Routing)
+	if err != nil {
+		return nil, fmt.Errorf("fabric.routing %w", err)
+	}
+	n.Routing, n.Rate, n.Hop = routing, f.link.Wire.Permille(f.link.Usable), f.link.Switch
+	for i := range n.Links {
+		n.Links[i].Rate = n.Links[i].Rate.Permille(f.link.Usable)
+	}
+	net, err := network.New(n, hosts)
+	if err != nil {
+		return nil, fmt.Errorf("fabric custom: %w", err)
+	}
+	return net, nil
 }
 
 // treeShape reports whether switches of the shape form trees that can reduce.

@@ -25,5 +25,5 @@
 //	host ─ leaf ─[up]─ spine ─[up]─ core ─[down]─ spine ─[down]─ leaf ─ host
 //
 // The ports of the hosts' own NICs are not here. The package is pure and knows
-// nothing of GPUs. May import: shaping. Imported by emu/fabric.
+// nothing of GPUs. May import: shaping. Imported by emu and emu/fabric.
 package network

@@ -113,6 +113,7 @@ func (l *benchLine) cluster(a *App) (err error) {
 	if err == nil && len(c.Cluster.Machines) > 0 {
 		l.notes = append(l.notes, imported(&c.Cluster)...)
 	}
+	l.notes = append(l.notes, l.hardware.notes...)
 	c.Seed = c.Cluster.Seed
 	return err
 }
@@ -189,6 +190,9 @@ func (a *App) runBench(ctx context.Context, l *benchLine, host func(context.Cont
 		for _, n := range l.notes {
 			a.complain("coordinator", "note: "+n)
 		}
+	}
+	if err := l.hardware.dumpTopology(a, &c.Cluster, l.given); err != nil {
+		return &ExitError{ExitUsage, err}
 	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -17,18 +17,23 @@ import (
 // replaces parts of it.
 type hardware struct {
 	file, system, fabric, routing string
+	topo, dump                    string // topology files, in and out
 	nodes, gpus, nics, over       int
 	seed                          int64
+	notes                         []string // what had no effect
 }
+
+// defaultSystem is what servers are where nobody says.
+const defaultSystem = "dgx-h100"
 
 // hardwareFlags are the flags that say what the cluster is. They make no sense
 // together with --connect: what is up is what it is.
-var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric", "routing", "oversubscription"}
+var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric", "routing", "oversubscription", "topo-file"}
 
 func (h *hardware) settings() []setting {
-	return []setting{
+	return append([]setting{
 		{name: "cluster", arg: "FILE", usage: "cluster file; the flags below replace parts of it", set: text(&h.file)},
-		{name: "system", arg: "NAME", def: "dgx-h100", values: known().SystemNames(), usage: "kind of server", set: text(&h.system)},
+		{name: "system", arg: "NAME", def: defaultSystem, values: known().SystemNames(), usage: "kind of server", set: text(&h.system)},
 		{name: "nodes", arg: "N", def: "1", usage: "number of servers", set: whole(&h.nodes, 1, emu.MaxNodes)},
 		{name: "gpus-per-node", arg: "N", usage: "use part of each server's GPUs (default all)", set: whole(&h.gpus, 1, emu.MaxNodes)},
 		{name: "nics", arg: "N", usage: "use part of each server's NICs (default one a GPU)", set: whole(&h.nics, 1, emu.MaxNodes)},
@@ -36,7 +41,7 @@ func (h *hardware) settings() []setting {
 		{name: "routing", arg: "NAME", values: network.Routings(), usage: "how switches choose among equal links: " + strings.Join(network.Routings(), ", ") + " (default the link's own)", set: text(&h.routing)},
 		{name: "oversubscription", arg: "N", usage: "how many times more the NICs of a leaf can send than its links up carry (default 1)", set: whole(&h.over, 1, 1024)},
 		{name: "seed", arg: "N", def: "0", usage: "seeds the test data and every random draw", set: whole(&h.seed, 0, 1<<63-1)},
-	}
+	}, h.topoSettings()...)
 }
 
 // cluster returns the cluster that flags and file add up to: flags are
@@ -57,6 +62,9 @@ func (h *hardware) cluster(a *App, given func(string) bool) (emu.Cluster, error)
 		if given("nodes") && len(c.Groups) > 1 {
 			return c, fmt.Errorf("--nodes: %s has %d groups of nodes; change their counts there", h.file, len(c.Groups))
 		}
+	}
+	if err := h.topology(a, &c, given); err != nil {
+		return c, err
 	}
 	if err := h.overlay(&c, given); err != nil {
 		return c, err

@@ -25,6 +25,8 @@
 //	topo.go      topo: machines read from files of other tools, and written
 //	systems.go   systems; figures.go reads the catalog's tables for it
 //	fabrics.go   fabrics: links, shapes and switches of the catalog; what one takes
+//	topo_file.go --topo-file and NCCL_TOPO_FILE: a machine of a file as the system
+//	topo_fabric.go topo import: networks read from files of other tools
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //

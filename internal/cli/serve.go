@@ -45,13 +45,20 @@ func (a *App) serve() *cobra.Command {
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			sources := map[string]source{}
+			given := func(name string) bool { return sources[name].from == "flag" }
 			err := apply(cmd.Flags(), settings, a.Getenv, sources)
 			c.finish(a)
 			if err == nil {
-				c.Cluster, err = h.cluster(a, func(name string) bool { return sources[name].from == "flag" })
+				c.Cluster, err = h.cluster(a, given)
+			}
+			if err == nil {
+				err = h.dumpTopology(a, &c.Cluster, given)
 			}
 			if err != nil {
 				return &ExitError{ExitUsage, err}
+			}
+			for _, n := range h.notes {
+				a.complain("coordinator", "note: "+n)
 			}
 			if a.Hosts.Serve == nil {
 				return &ExitError{ExitUsage, notYet("serve")}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/machine/smi"
 	"github.com/railyard/railyard/emu/machine/topoxml"
+	"github.com/railyard/railyard/emu/network/survey"
 	"github.com/railyard/railyard/emu/suggest"
 )
 
@@ -41,7 +43,7 @@ func (a *App) topo() *cobra.Command {
 	which := setting{name: "machine", arg: "NAME", usage: "one machine of a file that has several", set: text(&f.machine)}
 	preset := setting{name: "system", arg: "NAME", values: known().SystemNames(), usage: "a server of the catalog, in place of a file", set: text(&f.system)}
 	topo.AddCommand(
-		a.topoVerb("import", "Make a cluster file of nvidia-smi's table or NCCL's topology file", []setting{out}, &f, a.topoImport),
+		a.topoImport(),
 		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
 		a.topoVerb("export", "Write a machine as a topology file of NCCL or RCCL", []setting{which, out, preset}, &f, a.topoExport),
 		laterVerb{name: "show", about: "List paths, and what limits each"}.command("topo"),
@@ -58,6 +60,8 @@ func (a *App) topoVerb(name, short string, settings []setting, f *topoFlags, do 
 			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
 			if err == nil && f.system != "" {
 				args, err = presetMachine(f, args)
+			} else {
+				args = a.topoArgs(args)
 			}
 			if err == nil && len(args) != 1 {
 				err = fmt.Errorf("topo %s needs one file: coordinator topo %s FILE", name, name)
@@ -95,6 +99,9 @@ func (a *App) readMachines(file string) (*machine.Import, error) {
 	}
 	in, err := read(machineName(file), data)
 	if err != nil {
+		if s, other := survey.Read(data); other == nil {
+			err = fmt.Errorf("this is %s, a network and no machine; topo import makes a cluster file of it", s.Kind)
+		}
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for _, n := range in.Notes {
@@ -141,16 +148,32 @@ func machineName(file string) string {
 	return name[:min(len(name), most)]
 }
 
-func (a *App) topoImport(file string, in *machine.Import, f *topoFlags) error {
-	c := emu.Cluster{Name: machineName(file), Machines: in.Machines}
-	for i := range in.Machines {
-		c.Groups = append(c.Groups, emu.Group{Count: 1, Machine: in.Machines[i].Name})
-	}
-	text := c.YAML()
-	if _, err := emu.LoadCluster("the cluster file made of it", text, known()); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return a.deliver(text, f.out)
+func (a *App) topoImport() *cobra.Command {
+	var f importFlags
+	settings := f.settings()
+	cmd := &cobra.Command{Use: "import FILE", Short: "Make a cluster file of what another tool says of hardware",
+		Long: `Make a cluster file of what another tool says of hardware. FILE is about machines:
+what nvidia-smi topo -m printed, or a topology file of NCCL or RCCL
+(NCCL_TOPO_DUMP_FILE); or about a network: topology.conf and topology.yaml of
+Slurm, ibnetdiscover output, a topograph model, a NetQ answer, containerlab and
+InfraGraph YAML, .topo of htsim, a topology of SimAI, or XML of Kollaps and SimGrid.
+Its content tells which. What it does not say is noted on stderr.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
+			args = a.topoArgs(args)
+			if err == nil && len(args) != 1 {
+				err = errors.New("topo import needs one file: coordinator topo import FILE")
+			}
+			if err == nil {
+				err = a.importFile(args[0], &f)
+			}
+			if err != nil {
+				return &ExitError{ExitUsage, err}
+			}
+			return nil
+		}}
+	register(cmd, settings)
+	return cmd
 }
 
 func (a *App) topoMatrix(file string, in *machine.Import, f *topoFlags) error {

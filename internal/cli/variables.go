@@ -100,8 +100,6 @@ type idleVariable struct {
 var idleVariables = []idleVariable{
 	{"NCCL_CROSS_NIC", "rings and trees keep to their rail: crossing is not modelled", "0 2"},
 	{"NCCL_PXN_DISABLE", "messages leave by the rail's owner (PXN): leaving by the sender's own NIC is not modelled", "0"},
-	{"NCCL_TOPO_FILE", "the hardware is what --system or --cluster says", ""},
-	{"NCCL_TOPO_DUMP_FILE", "the hardware is what --system or --cluster says", ""},
 	{"NCCL_GRAPH_FILE", "rings and trees follow the rails; --plan takes other people's", ""},
 	{"NCCL_GRAPH_DUMP_FILE", "no graph file is written", ""},
 	{"NCCL_TUNER_PLUGIN", "the tuner is NCCL's own", ""},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+	"github.com/railyard/railyard/shaping"
 )
 
 // maxNodes is the largest number of nodes a group may claim on the wire: ten
@@ -19,10 +20,16 @@ func EncodeCluster(c *emu.Cluster) *railyardv1.Cluster {
 		Fabric: encodeFabric(&c.Fabric),
 		Seed:   c.Seed, Machines: encodeMachines(c),
 	}
+	for _, l := range c.Fabric.Links {
+		m.Fabric.Links = append(m.Fabric.Links, &railyardv1.FabricLink{
+			From: l.From, To: l.To, Count: u32("links.count", l.Count), Rate: uint64(l.Rate), LatencyPs: uint64(l.Latency),
+		})
+	}
 	for _, g := range c.Groups {
 		m.Groups = append(m.Groups, &railyardv1.NodeGroup{
 			Count: u32("count", g.Count), System: g.System, Gpus: u32("gpus", g.GPUs), Nics: u32("nics", g.NICs),
 			Machine: g.Machine, NoGdr: g.NoGDR,
+			Switches: g.Switches,
 		})
 	}
 	return m
@@ -50,6 +57,14 @@ func DecodeCluster(m *railyardv1.Cluster) (emu.Cluster, error) {
 		Fabric: decodeFabric(&bad, m.GetFabric()),
 		Seed:   m.GetSeed(),
 	}
+	for i, l := range m.GetFabric().GetLinks() {
+		within(&bad, fmt.Sprintf("fabric.links[%d].count", i), l.GetCount(), 0, math.MaxInt32)
+		within(&bad, fmt.Sprintf("fabric.links[%d].rate", i), l.GetRate(), 0, math.MaxInt64)
+		within(&bad, fmt.Sprintf("fabric.links[%d].latency_ps", i), l.GetLatencyPs(), 0, math.MaxInt64)
+		c.Fabric.Links = append(c.Fabric.Links, emu.FabricLink{
+			From: l.GetFrom(), To: l.GetTo(), Count: int(l.GetCount()), Rate: shaping.Rate(l.GetRate()), Latency: shaping.Duration(l.GetLatencyPs()),
+		})
+	}
 	if len(m.GetGroups()) == 0 {
 		bad.note(fmt.Errorf("groups: none; declare at least one"))
 	}
@@ -60,6 +75,7 @@ func DecodeCluster(m *railyardv1.Cluster) (emu.Cluster, error) {
 		c.Groups = append(c.Groups, emu.Group{
 			Count: int(g.GetCount()), System: g.GetSystem(), GPUs: int(g.GetGpus()), NICs: int(g.GetNics()),
 			Machine: g.GetMachine(), NoGDR: g.GetNoGdr(),
+			Switches: g.GetSwitches(),
 		})
 	}
 	if text := m.GetMachines(); text != "" {
@@ -77,7 +93,7 @@ func encodeFabric(f *emu.Fabric) *railyardv1.Fabric {
 		Kind: f.Kind, Link: f.Link, Routing: f.Routing,
 		Oversubscription: u32("oversubscription", f.Oversubscription),
 		Unit:             u32("unit", f.Unit), Planes: u32("planes", f.Planes),
-		HostsPerSwitch: u32("hosts per switch", f.HostsPerSwitch),
+		HostsPerSwitch: u32("hosts per switch", f.HostsPerSwitch), Switches: f.Switches,
 	}
 	for _, d := range f.Dims {
 		m.Dims = append(m.Dims, u32("dims", d))
@@ -93,6 +109,7 @@ func decodeFabric(bad *faults, m *railyardv1.Fabric) emu.Fabric {
 		Kind: m.GetKind(), Link: m.GetLink(), Routing: m.GetRouting(),
 		Oversubscription: int(m.GetOversubscription()), Unit: int(m.GetUnit()),
 		Planes: int(m.GetPlanes()), HostsPerSwitch: int(m.GetHostsPerSwitch()),
+		Switches: m.GetSwitches(),
 	}
 	within(bad, "fabric.oversubscription", m.GetOversubscription(), 0, math.MaxInt32)
 	within(bad, "fabric.unit", m.GetUnit(), 0, math.MaxInt32)

@@ -82,6 +82,11 @@ func TestClusterRoundTrip(t *testing.T) {
 			Machines: []machine.Machine{{Name: "box", Sockets: []machine.Socket{{Arch: "x86_64"}}, NUMA: []machine.NUMA{{DRAM: 100 * shaping.GBps}},
 				GPUs: []machine.GPU{{PCI: machine.PCI{BusID: "0000:01:00.0"}, Model: "H100"}}, NICs: []machine.NIC{{Speed: 50 * shaping.GBps}}}},
 		},
+		{
+			Groups: []emu.Group{{Count: 2, System: "dgx-h100", Switches: []string{"a", "b"}}},
+			Fabric: emu.Fabric{Kind: "custom", Switches: []string{"a", "b", "c"}, Links: []emu.FabricLink{
+				{From: "c", To: []string{"a", "b"}, Count: 4, Rate: 50 * shaping.GBps, Latency: shaping.Microsecond}, {From: "a", To: []string{"b"}}}},
+		},
 	} {
 		got, err := DecodeCluster(over(t, EncodeCluster(&want), &railyardv1.Cluster{}))
 		if err != nil {

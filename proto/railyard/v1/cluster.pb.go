@@ -122,7 +122,10 @@ type NodeGroup struct {
 	// Machine is the name of one of the cluster's machines; system is empty then.
 	Machine string `protobuf:"bytes,5,opt,name=machine,proto3" json:"machine,omitempty"`
 	// NICs may not read and write the memory of GPUs.
-	NoGdr         bool `protobuf:"varint,6,opt,name=no_gdr,json=noGdr,proto3" json:"no_gdr,omitempty"`
+	NoGdr bool `protobuf:"varint,6,opt,name=no_gdr,json=noGdr,proto3" json:"no_gdr,omitempty"`
+	// Switches of a custom fabric that the NICs hang on: one for all, or one for
+	// each.
+	Switches      []string `protobuf:"bytes,16,rep,name=switches,proto3" json:"switches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -199,6 +202,13 @@ func (x *NodeGroup) GetNoGdr() bool {
 	return false
 }
 
+func (x *NodeGroup) GetSwitches() []string {
+	if x != nil {
+		return x.Switches
+	}
+	return nil
+}
+
 // Fabric is what joins the servers.
 type Fabric struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -223,8 +233,12 @@ type Fabric struct {
 	// How many NICs hang on a switch of a fat tree or dragonfly. 0: as many as make
 	// it balanced.
 	HostsPerSwitch uint32 `protobuf:"varint,8,opt,name=hosts_per_switch,json=hostsPerSwitch,proto3" json:"hosts_per_switch,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Switches of a fabric of kind "custom".
+	Switches []string `protobuf:"bytes,16,rep,name=switches,proto3" json:"switches,omitempty"`
+	// Links between them.
+	Links         []*FabricLink `protobuf:"bytes,17,rep,name=links,proto3" json:"links,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Fabric) Reset() {
@@ -313,6 +327,103 @@ func (x *Fabric) GetHostsPerSwitch() uint32 {
 	return 0
 }
 
+func (x *Fabric) GetSwitches() []string {
+	if x != nil {
+		return x.Switches
+	}
+	return nil
+}
+
+func (x *Fabric) GetLinks() []*FabricLink {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+// FabricLink is one or more links of a custom fabric that start at one switch.
+type FabricLink struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The switch.
+	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Each of these is joined with from.
+	To []string `protobuf:"bytes,2,rep,name=to,proto3" json:"to,omitempty"`
+	// How many parallel links join each pair; 0 means 1.
+	Count uint32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// Bytes a second of one of them in one direction; 0 is the rate of the
+	// fabric's link.
+	Rate uint64 `protobuf:"varint,4,opt,name=rate,proto3" json:"rate,omitempty"`
+	// Picoseconds that a cable takes, on top of a switch hop.
+	LatencyPs     uint64 `protobuf:"varint,5,opt,name=latency_ps,json=latencyPs,proto3" json:"latency_ps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FabricLink) Reset() {
+	*x = FabricLink{}
+	mi := &file_railyard_v1_cluster_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FabricLink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FabricLink) ProtoMessage() {}
+
+func (x *FabricLink) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_cluster_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FabricLink.ProtoReflect.Descriptor instead.
+func (*FabricLink) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_cluster_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *FabricLink) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *FabricLink) GetTo() []string {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+func (x *FabricLink) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *FabricLink) GetRate() uint64 {
+	if x != nil {
+		return x.Rate
+	}
+	return 0
+}
+
+func (x *FabricLink) GetLatencyPs() uint64 {
+	if x != nil {
+		return x.LatencyPs
+	}
+	return 0
+}
+
 var File_railyard_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_cluster_proto_rawDesc = "" +
@@ -323,14 +434,15 @@ const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\x06groups\x18\x02 \x03(\v2\x16.railyard.v1.NodeGroupR\x06groups\x12+\n" +
 	"\x06fabric\x18\x03 \x01(\v2\x13.railyard.v1.FabricR\x06fabric\x12\x12\n" +
 	"\x04seed\x18\x04 \x01(\x04R\x04seed\x12\x1a\n" +
-	"\bmachines\x18\x05 \x01(\tR\bmachines\"\x92\x01\n" +
+	"\bmachines\x18\x05 \x01(\tR\bmachines\"\xae\x01\n" +
 	"\tNodeGroup\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\rR\x05count\x12\x16\n" +
 	"\x06system\x18\x02 \x01(\tR\x06system\x12\x12\n" +
 	"\x04gpus\x18\x03 \x01(\rR\x04gpus\x12\x12\n" +
 	"\x04nics\x18\x04 \x01(\rR\x04nics\x12\x18\n" +
 	"\amachine\x18\x05 \x01(\tR\amachine\x12\x15\n" +
-	"\x06no_gdr\x18\x06 \x01(\bR\x05noGdr\"\xe0\x01\n" +
+	"\x06no_gdr\x18\x06 \x01(\bR\x05noGdr\x12\x1a\n" +
+	"\bswitches\x18\x10 \x03(\tR\bswitches\"\xab\x02\n" +
 	"\x06Fabric\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04link\x18\x02 \x01(\tR\x04link\x12*\n" +
@@ -339,7 +451,17 @@ const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\x04unit\x18\x05 \x01(\rR\x04unit\x12\x16\n" +
 	"\x06planes\x18\x06 \x01(\rR\x06planes\x12\x12\n" +
 	"\x04dims\x18\a \x03(\rR\x04dims\x12(\n" +
-	"\x10hosts_per_switch\x18\b \x01(\rR\x0ehostsPerSwitchB\xa7\x01\n" +
+	"\x10hosts_per_switch\x18\b \x01(\rR\x0ehostsPerSwitch\x12\x1a\n" +
+	"\bswitches\x18\x10 \x03(\tR\bswitches\x12-\n" +
+	"\x05links\x18\x11 \x03(\v2\x17.railyard.v1.FabricLinkR\x05links\"y\n" +
+	"\n" +
+	"FabricLink\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x03(\tR\x02to\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\rR\x05count\x12\x12\n" +
+	"\x04rate\x18\x04 \x01(\x04R\x04rate\x12\x1d\n" +
+	"\n" +
+	"latency_ps\x18\x05 \x01(\x04R\tlatencyPsB\xa7\x01\n" +
 	"\x0fcom.railyard.v1B\fClusterProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"
 
 var (
@@ -354,20 +476,22 @@ func file_railyard_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_cluster_proto_rawDescData
 }
 
-var file_railyard_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_railyard_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_railyard_v1_cluster_proto_goTypes = []any{
-	(*Cluster)(nil),   // 0: railyard.v1.Cluster
-	(*NodeGroup)(nil), // 1: railyard.v1.NodeGroup
-	(*Fabric)(nil),    // 2: railyard.v1.Fabric
+	(*Cluster)(nil),    // 0: railyard.v1.Cluster
+	(*NodeGroup)(nil),  // 1: railyard.v1.NodeGroup
+	(*Fabric)(nil),     // 2: railyard.v1.Fabric
+	(*FabricLink)(nil), // 3: railyard.v1.FabricLink
 }
 var file_railyard_v1_cluster_proto_depIdxs = []int32{
 	1, // 0: railyard.v1.Cluster.groups:type_name -> railyard.v1.NodeGroup
 	2, // 1: railyard.v1.Cluster.fabric:type_name -> railyard.v1.Fabric
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	3, // 2: railyard.v1.Fabric.links:type_name -> railyard.v1.FabricLink
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_cluster_proto_init() }
@@ -381,7 +505,7 @@ func file_railyard_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_cluster_proto_rawDesc), len(file_railyard_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,155 @@
+package survey
+
+import (
+	"fmt"
+	"strings"
+)
+
+// isTopograph tells a cluster model by its two keys.
+func isTopograph(root *value) bool {
+	blocks := root.get("blocks")
+	return root.get("switches") != nil && (blocks != nil || root.get("nodes") != nil || root.get("capacity_blocks") != nil) && root.get("topology") == nil
+}
+
+// readTopograph reads a model: switches with those below them, and blocks of
+// nodes, each on a switch and in an NVLink domain.
+func readTopograph(root *value) (*Survey, error) {
+	s := &Survey{Kind: "topograph model", Logical: true}
+	if err := s.topographSwitches(root.get("switches")); err != nil {
+		return nil, err
+	}
+	blocks := root.get("blocks")
+	if blocks == nil {
+		blocks = root.get("capacity_blocks")
+	}
+	on := topographBlocks(root.get("switches"))
+	for _, b := range blocks.items() {
+		at := b.str("switch")
+		if at == "" {
+			at = on[b.str("name")]
+		}
+		if err := s.topographBlock(b, at); err != nil {
+			return nil, fmt.Errorf("line %d: block: %w", b.line, err)
+		}
+	}
+	s.Say(Missing, "the model says nothing of links: how many there are between two switches, their rates and latencies")
+	return s, nil
+}
+
+// named returns the entries of a list or mapping by name: mappings with a name,
+// or under one.
+func named(v *value) []pair {
+	all := v.entries()
+	for _, w := range v.items() {
+		if name := w.str("name"); name != "" {
+			all = append(all, pair{name, w})
+		}
+	}
+	return all
+}
+
+// topographSwitches adds all switches, and then what is below each: other names,
+// or switches written out in their place.
+func (s *Survey) topographSwitches(v *value) error {
+	all := named(v)
+	for _, p := range all {
+		if _, err := s.add(p.key, true); err != nil {
+			return fmt.Errorf("line %d: %w", p.value.line, err)
+		}
+	}
+	for _, p := range all {
+		at, _ := s.find(p.key)
+		for _, inner := range named(p.value.get("switches")) {
+			if err := s.below(inner.key, true, at); err != nil {
+				return fmt.Errorf("line %d: %w", inner.value.line, err)
+			}
+		}
+		if err := s.topographSwitches(p.value.get("switches")); err != nil {
+			return err
+		}
+		if err := s.topographSwitch(at, p.value); err != nil {
+			return fmt.Errorf("line %d: switch %q: %w", p.value.line, clip(p.key), err)
+		}
+	}
+	return nil
+}
+
+// topographBlocks returns which switch names a block of nodes as below it.
+func topographBlocks(v *value) map[string]string {
+	on := map[string]string{}
+	for _, p := range named(v) {
+		for _, b := range p.value.get("capacity_blocks").items() {
+			on[b.text] = p.key
+		}
+	}
+	return on
+}
+
+// topographSwitch joins a switch with the names that are below it.
+func (s *Survey) topographSwitch(at Place, v *value) error {
+	for _, key := range []string{"switches", "nodes"} {
+		for _, w := range v.get(key).items() {
+			names, err := hostlist(w.text)
+			if err != nil {
+				return err
+			}
+			for _, n := range names {
+				if err := s.below(n, key == "switches", at); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// below joins a switch or host with the switch above it.
+func (s *Survey) below(name string, isSwitch bool, at Place) error {
+	p, err := s.add(name, isSwitch)
+	if err != nil {
+		return err
+	}
+	return s.join(p, at, 0, 0)
+}
+
+// topographBlock reads one block. Its domain stands in an annotation whose key
+// ends in /domain, or is the value of nvlink.
+func (s *Survey) topographBlock(b *value, name string) error {
+	var names []string
+	for _, w := range b.get("nodes").items() {
+		some, err := hostlist(w.text)
+		if err != nil {
+			return err
+		}
+		if names = append(names, some...); len(names) > maxHosts {
+			return fmt.Errorf("more than %d nodes, the most that are read", maxHosts)
+		}
+	}
+	if name != "" {
+		at, err := s.add(name, true)
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			if err := s.below(n, false, at); err != nil {
+				return err
+			}
+		}
+	}
+	domain := b.str("nvlink")
+	for _, p := range b.get("annotations").entries() {
+		if strings.HasSuffix(p.key, "/domain") {
+			domain = p.value.text
+		}
+	}
+	if domain == "" {
+		s.Say(Missing, "line %d: a block of %d nodes names no NVLink domain", b.line, len(names))
+		for _, n := range names {
+			if _, err := s.add(n, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s.domain(domain, names)
+}
