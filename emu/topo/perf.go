@@ -61,11 +61,16 @@ func Measure(f *fabric.Fabric) []Measurement {
 func other(f *fabric.Fabric) int { return min(1, f.NICs(1)-1) }
 
 // limit returns the slowest port of a path.
-func limit(f *fabric.Fabric, p fabric.Path) string {
-	w := Way{}
+func limit(f *fabric.Fabric, p fabric.Path) string { return wayOf(f, p).Limit }
+
+// slowest returns the rate of the slowest port of a path.
+func slowest(f *fabric.Fabric, p fabric.Path) shaping.Rate { return wayOf(f, p).Rate }
+
+func wayOf(f *fabric.Fabric, p fabric.Path) *Way {
+	w := &Way{}
 	w.path(f, p)
 	w.sum()
-	return w.Limit
+	return w
 }
 
 // copied returns the bandwidth of copies that run at once.
@@ -104,11 +109,15 @@ func writeBW(f *fabric.Fabric, a, b, pairs int) Measurement {
 		streams = append(streams, &stream{path: p, bytes: writeSize, left: writes, pause: queuePause})
 	}
 	got := rate(writeSize*writes*shaping.Bytes(pairs), run(f, streams...))
-	note := rails(a, b) + ", one queue pair"
-	if pairs > 1 {
-		note = fmt.Sprintf("%s, %d queue pairs", rails(a, b), pairs)
+	m := Measurement{Test: "ib_write_bw", From: Place{0, true, a}.String(), To: Place{1, true, b}.String(), Size: writeSize, Rate: got,
+		Limit: limit(f, p), Note: fmt.Sprintf("%s, %d queue pairs", rails(a, b), pairs)}
+	if pairs == 1 {
+		m.Note = rails(a, b) + ", one queue pair"
 	}
-	return Measurement{Test: "ib_write_bw", From: Place{0, true, a}.String(), To: Place{1, true, b}.String(), Size: writeSize, Rate: got, Limit: limit(f, p), Note: note}
+	if got < slowest(f, p).Permille(970) { // no port is that idle for another reason
+		m.Limit = "the queue pair"
+	}
+	return m
 }
 
 // writeLat is ib_write_lat: half of a round trip.

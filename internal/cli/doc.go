@@ -22,6 +22,8 @@
 //	plan.go      plan list, show and export; plan_check.go and plan_import.go the others
 //	plan_use.go  the plan of --plan
 //	topo.go      topo: machines read from files of other tools, and written
+//	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
+//	             measures, topo_graph.go draws
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //
@@ -32,7 +34,7 @@
 // What is not here: running anything. Hosts says what a program must bring;
 // internal/coordinator and internal/nodesim do the work.
 //
-// Imports: report, emu with its catalog, suggest and sweep, collective and its
+// Imports: report, emu with its catalog, fabric, topo, draw, suggest and sweep, collective and its
 // msccl, shaping.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli
