@@ -2,6 +2,7 @@
 // fabrics, as table literals.
 //
 //	system.go  System: a server, its GPUs, NVLink, PCIe and NICs
+//	board.go   Machine: the inside of a server as a graph
 //	link.go    Link: what a NIC speaks
 //	shape.go   Fabric shapes: what stands between servers
 //	protocol.go  what a protocol adds to the bytes of data, on links and in SMs

@@ -2,6 +2,7 @@
 // owns them, and which of them the bytes between two GPUs cross.
 //
 //	fabric.go  New: nodes, GPUs, port numbers, names
+//	network.go Network: the switches between NICs
 //	route.go   Route: the way from one GPU to another on one channel
 //	switch.go  the engines of switches, and the ways to and from them
 //	device.go  the ways of copies and of verbs programs, without a channel

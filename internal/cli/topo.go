@@ -28,8 +28,7 @@ func (a *App) topo() *cobra.Command {
 		a.topoVerb("import", "Make a cluster file of nvidia-smi's table or NCCL's topology file", []setting{out}, &f, a.topoImport),
 		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
 		a.topoVerb("export", "Write a machine as a topology file of NCCL or RCCL", []setting{which, out, preset}, &f, a.topoExport),
-		a.topoShow(), a.topoPath(), a.topoPerf(),
-		laterVerb{name: "graph", about: "Draw the hardware"}.command("topo"),
+		a.topoShow(), a.topoPath(), a.topoPerf(), a.topoGraph(),
 	)
 	return topo
 }
