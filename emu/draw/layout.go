@@ -151,9 +151,9 @@ func (l *layout) label(i, size int) {
 
 // fit shortens a text to a width.
 func fit(s string, size, w int) string {
-	for width(s, size) > w {
-		letters := []rune(s)
-		s = string(letters[:max(len(letters)-2, 0)]) + "…"
+	for letters := []rune(s); len(letters) > 0 && width(s, size) > w; {
+		letters = letters[:len(letters)-1]
+		s = string(letters) + "…"
 	}
 	return s
 }
