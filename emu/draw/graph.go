@@ -64,8 +64,11 @@ type Link struct {
 	Wire  Wire
 	Count int
 	Rate  shaping.Rate // of one, each direction; 0: unknown
-	Rail  int
+	Rail  int          // of a cable: which gives it a colour
 }
+
+// mixed is the rail of a bundle of cables of several.
+const mixed = -1
 
 // Text returns "18 × 25 GB/s".
 func (l *Link) Text() string {
@@ -126,7 +129,9 @@ func (g *Graph) merge() {
 	var all []Link
 	for _, l := range g.Links {
 		if n := len(all); n > 0 && all[n-1].A == l.A && all[n-1].B == l.B && all[n-1].Wire == l.Wire && all[n-1].Rate == l.Rate {
-			all[n-1].Count += l.Count
+			if all[n-1].Count += l.Count; all[n-1].Rail != l.Rail {
+				all[n-1].Rail = mixed
+			}
 			continue
 		}
 		all = append(all, l)

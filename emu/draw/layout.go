@@ -84,7 +84,7 @@ func arrange(g *Graph) *layout {
 		y += l.arcRoom(tiers[t])
 		l.tier(tiers[t], y)
 		if y += switchH; t > 0 {
-			y += tierGap
+			y += tierGap + min(len(l.Links)/4, tierGap)
 		} else {
 			y += tierGap + l.w/14 // steep enough to follow a cable by eye
 		}

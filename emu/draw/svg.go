@@ -22,8 +22,8 @@ rect{stroke:#444;stroke-width:1;rx:3}
 .more{fill:#f4f4f4;stroke-dasharray:5 4}
 path{fill:none}
 .nvlink{stroke:#76b900}
-.cable{stroke:#1f77b4}
-.trunk{stroke:#6a77b8}
+.cable{stroke:#777}
+.trunk{stroke:#5a67a8;stroke-opacity:.6}
 .socket-link{stroke:#666;stroke-dasharray:3 2}
 `
 
@@ -89,11 +89,14 @@ func (n *line) path() string {
 // stroke returns width and colour: more wires are wider, rails have colours.
 func stroke(k *Link) string {
 	wide := min(10+3*(k.Count-1), 40) // tenths of a pixel
-	if k.Wire == NVLink {
+	switch k.Wire {
+	case NVLink:
 		wide = min(8+k.Count*2, 40)
+	case Trunk: // there are many, and they cross
+		wide = min(8+k.Count, 20)
 	}
 	s := fmt.Sprintf("stroke-width:%d.%d", wide/10, wide%10)
-	if k.Wire == Cable {
+	if k.Wire == Cable && k.Rail != mixed {
 		s += ";stroke:" + railColors[k.Rail%len(railColors)]
 	}
 	return s

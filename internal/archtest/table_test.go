@@ -174,7 +174,7 @@ var table = []row{
 
 	{path: "internal/cli", level: program,
 		imports: []string{"shaping", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml",
-			"emu", "emu/catalog", "emu/fabric", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "internal/report"},
+			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "internal/report"},
 		modules: []string{cobra, pflag, zap, xterm, progress},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
 		stdout:  true,

@@ -34,7 +34,7 @@
 // What is not here: running anything. Hosts says what a program must bring;
 // internal/coordinator and internal/nodesim do the work.
 //
-// Imports: report, emu with its catalog, fabric, topo, draw, suggest and sweep, collective and its
+// Imports: report, emu with its catalog, network, fabric, topo, draw, suggest and sweep, collective and its
 // msccl, shaping.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli
