@@ -10,10 +10,20 @@ import (
 // rails may.
 func (f *Fabric) NICPath(nodeA, nicA, nodeB, nicB int) Path {
 	a, b := &f.nodes[nodeA], &f.nodes[nodeB]
+	ports, latency := f.across(a, b, nicA, nicB)
+	p := Path{Ports: []PortID{a.nicPort(nicA, nicIn), a.nicPort(nicA, wireOut)}, Latency: []shaping.Duration{0}, Inject: 2}
+	p.Ports = append(append(p.Ports, ports...), b.nicPort(nicB, wireIn), b.nicPort(nicB, nicOut))
+	p.Latency = append(append(p.Latency, latency...), 0, 0)
+	return p
+}
+
+// across returns the shared ports between one NIC's egress and another's ingress,
+// and one latency more than there are ports.
+func (f *Fabric) across(a, b *node, nicA, nicB int) ([]PortID, []shaping.Duration) {
+	const slots = 3 // of a GPU's way before and after the fabric
 	p := f.wire(a, b, a.firstGPU, b.firstGPU, nicA, nicB)
-	last := len(p.Ports) - 1
-	// A GPU's slots stand at both ends.
-	return Path{Ports: p.Ports[1:last], Latency: p.Latency[1:last], Inject: p.Inject - 1}
+	last := len(p.Ports) - slots
+	return p.Ports[slots:last], p.Latency[slots-1 : last]
 }
 
 // DevicePath returns the way from a GPU's memory to a NIC of its node, or back.

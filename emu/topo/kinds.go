@@ -114,7 +114,7 @@ func (k *kinds) gpus(a, b int) {
 	_, gpus := k.f.GPURange(a)
 	_, there := k.f.GPURange(b)
 	for src := range gpus {
-		for channel := range k.f.NICs(a) {
+		for channel := range max(k.f.NICs(a), 1) {
 			k.add("GPU to GPU, other server", Place{Node: a, Index: src}, Place{Node: b, Index: src % there}, channel)
 		}
 	}

@@ -42,7 +42,7 @@ func Measure(f *fabric.Fabric) []Measurement {
 		all = append(all, peer(f), bothWays(f))
 	}
 	all = append(all, host(f, false), host(f, true))
-	if f.Nodes() < 2 {
+	if f.Nodes() < 2 || f.NICs(0) == 0 || f.NICs(1) == 0 {
 		return all
 	}
 	all = append(all, writeBW(f, 0, 0, 1), writeBW(f, 0, 0, 2))

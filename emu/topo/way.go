@@ -82,7 +82,7 @@ func rails(a, b int) string {
 func (w *Way) route(f *fabric.Fabric, channel int, p collective.Protocol) {
 	src, dst := w.From.gpu(f), w.To.gpu(f)
 	r := f.Route(src, dst, channel, p)
-	w.sm(f, src, channel, 0)
+	w.sm(f, src, channel)
 	w.path(f, r.Local)
 	w.Via = "inside"
 	if r.Remote {
@@ -90,22 +90,27 @@ func (w *Way) route(f *fabric.Fabric, channel int, p collective.Protocol) {
 		if r.SendProxy != src {
 			w.Via = "network, PXN"
 		}
+		if r.FromSwitch {
+			w.Via = "NVLink domain"
+		}
 		w.wait("%v posts", placeOf(f, r.SendProxy), r.Post)
 		w.path(f, r.Wire)
-		if r.RecvPost > 0 {
-			w.wait("%v posts its receipt", placeOf(f, r.RecvProxy), r.RecvPost)
-		}
+		w.wait("%v posts its receipt", placeOf(f, r.RecvProxy), r.RecvPost)
 		w.wait("%v notices", placeOf(f, r.RecvProxy), r.Receive)
 	}
-	w.sm(f, dst, channel, 0)
+	w.sm(f, dst, channel)
 }
 
-func (w *Way) sm(f *fabric.Fabric, gpu, channel int, latency shaping.Duration) {
+func (w *Way) sm(f *fabric.Fabric, gpu, channel int) {
 	rate := f.System(f.NodeOf(gpu)).SM.Rate
-	w.Hops = append(w.Hops, Hop{Name: f.PortName(f.SM(gpu, channel)), Rate: rate, SM: true, Latency: latency})
+	w.Hops = append(w.Hops, Hop{Name: f.PortName(f.SM(gpu, channel)), Rate: rate, SM: true})
 }
 
+// wait adds what takes time and has no rate; no time is no hop.
 func (w *Way) wait(format string, who Place, d shaping.Duration) {
+	if d == 0 {
+		return
+	}
 	w.Hops = append(w.Hops, Hop{Name: fmt.Sprintf(format, who), Latency: d})
 }
 

@@ -69,8 +69,12 @@ func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw
 		return nil, errors.New("topo graph draws one file: coordinator topo graph [FILE]")
 	}
 	if len(args) == 1 {
-		if in, err := a.machines(args[0]); in != nil || err != nil {
-			return l.imported(args[0], in), err
+		in, err := a.machines(args[0])
+		if err != nil {
+			return nil, err
+		}
+		if in != nil {
+			return l.imported(args[0], in), nil
 		}
 		l.hardware.file = args[0]
 	}
@@ -81,7 +85,7 @@ func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw
 	var groups []draw.Group
 	node := 0
 	for _, g := range l.cluster.Groups {
-		m := f.System(node).Machine()
+		m := l.server(&g, node)
 		_, gpus := f.GPURange(node)
 		groups = append(groups, draw.Group{Count: g.Count, Machine: &m, GPUs: gpus, NICs: f.NICs(node)})
 		node += g.Count
@@ -93,6 +97,17 @@ func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw
 		title += ": " + networkWords(f, net)
 	}
 	return draw.Cluster(title, groups, net, f.Link().Wire, l.most), nil
+}
+
+// server returns the inside of a group's servers: as the file has it in full, or
+// as the catalog knows it.
+func (l *graphLine) server(g *emu.Group, node int) machine.Machine {
+	for _, m := range l.cluster.Machines {
+		if m.Name == g.Machine {
+			return m
+		}
+	}
+	return l.fabric.System(node).Machine()
 }
 
 // networkWords says in a line what the network is.
@@ -125,9 +140,6 @@ func (a *App) machines(file string) (*machine.Import, error) {
 // imported draws machines side by side, without a network: their file tells of
 // none.
 func (l *graphLine) imported(file string, in *machine.Import) *draw.Graph {
-	if in == nil {
-		return nil
-	}
 	var groups []draw.Group
 	for i := range in.Machines {
 		groups = append(groups, draw.Group{Count: 1, Machine: &in.Machines[i]})
