@@ -123,8 +123,9 @@ func (in *inside) frame(i, x, top, depth int) {
 	if len(frames) > 0 {
 		free = 0
 	}
-	in.row(nics, x+free/2, in.nicY)
-	in.row(gpus, x+free/2, in.gpuY)
+	wide := max(len(nics), len(gpus))
+	in.row(nics, x+free/2+(wide-len(nics))*(boxW+gap)/2, in.nicY)
+	in.row(gpus, x+free/2+(wide-len(gpus))*(boxW+gap)/2, in.gpuY)
 	if depth > 0 && len(frames) == 0 {
 		in.name(i)
 	}

@@ -24,14 +24,14 @@ type key struct {
 // sag returns how deep a link between two boxes of one row hangs.
 func sag(a, b rect) int {
 	d := b.mid() - a.mid()
-	return 24 + max(d, -d)/5
+	return 24 + max(d, -d)/3
 }
 
 // arcRoom returns the room above a row of switches for links among them.
 func (l *layout) arcRoom(row []int) int {
 	for _, k := range l.Links {
 		if k.Wire == Trunk && slices.Contains(row, k.A) && slices.Contains(row, k.B) {
-			return 24/2 + l.w/10
+			return 24/2 + l.w/6
 		}
 	}
 	return 0

@@ -91,7 +91,7 @@ func stroke(k *Link) string {
 	wide := min(10+3*(k.Count-1), 40) // tenths of a pixel
 	switch k.Wire {
 	case NVLink:
-		wide = min(8+k.Count*2, 40)
+		wide = min(8+k.Count*4, 40)
 	case Trunk: // there are many, and they cross
 		wide = min(8+k.Count, 20)
 	}

@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/catalog"
@@ -84,7 +85,7 @@ func (w *Way) route(f *fabric.Fabric, channel int, p collective.Protocol) {
 	r := f.Route(src, dst, channel, p)
 	w.sm(f, src, channel)
 	w.path(f, r.Local)
-	w.Via = "inside"
+	w.Via = w.within()
 	if r.Remote {
 		w.Via = "network"
 		if r.SendProxy != src {
@@ -101,6 +102,21 @@ func (w *Way) route(f *fabric.Fabric, channel int, p collective.Protocol) {
 	w.sm(f, dst, channel)
 }
 
+// within says what joins two GPUs of a node, by the ports so far.
+func (w *Way) within() string {
+	via := "PCIe"
+	for _, h := range w.Hops {
+		switch {
+		case strings.Contains(h.Name, "/nvlink-"):
+			return "NVLink"
+		case strings.Contains(h.Name, "/dram-"):
+			via = "host memory"
+		}
+	}
+	return via
+}
+
+// sm adds the engine that copies for a channel.
 func (w *Way) sm(f *fabric.Fabric, gpu, channel int) {
 	rate := f.System(f.NodeOf(gpu)).SM.Rate
 	w.Hops = append(w.Hops, Hop{Name: f.PortName(f.SM(gpu, channel)), Rate: rate, SM: true})
