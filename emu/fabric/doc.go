@@ -14,5 +14,5 @@
 //	        NIC in ─ slot ─ slot ─ proxy ─ GPU                  then NIC to NIC
 //
 // What is not here: time passing. Ports carry rates and paths latencies;
-// emu/transit books them. May import: emu, catalog, collective, shaping.
+// emu/transit books them. May import: emu, catalog, network, collective, shaping.
 package fabric

@@ -134,6 +134,10 @@ func TestStatements(t *testing.T) {
 	// "NVLink 5 is about 14 times PCIe 5 x16": 18 links × 50 GB/s over 63 GB/s,
 	// where the catalog has a system of NVLink 5.
 	for _, s := range catalog.Systems() {
+		// "NVL72 aggregates 130 TB/s", counting both directions.
+		if sum := 2 * 72 * s.NVLink.Wire; s.Name == "gb200-nvl72" && (sum < 129_000*shaping.GBps || sum > 131_000*shaping.GBps) {
+			t.Errorf("%s: 72 GPUs have %v of NVLink", s.Name, sum)
+		}
 		if s.NVLink.Wire != 900*shaping.GBps || s.PCIe.Wire > 64*shaping.GBps {
 			continue
 		}
