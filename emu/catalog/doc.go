@@ -20,7 +20,6 @@
 //	         nccl-tests tables come out; one value for all sizes
 //	[assumed] no source found
 //
-
 // What is not here: which port is where (emu/fabric), and time. May import:
 // machine, collective, shaping.
 package catalog
