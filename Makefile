@@ -55,6 +55,10 @@ readme: build ## put what make demo prints into README.md
 	  /^<!-- \/demo/ { skip = 0 } !skip' .tmp/demo.txt README.md >.tmp/README.md
 	@cp .tmp/README.md README.md
 
+.PHONY: hardware
+hardware: ## put what runs say of the hardware into docs/hardware.md
+	go test ./emu/predict -run '^TestHardware$$' -count=1 -rewrite
+
 # Races can only be where goroutines are: archtest keeps them out of all that
 # does not lie under internal/.
 .PHONY: test

@@ -9,6 +9,7 @@
 //	plane.go      several networks of one shape beside each other
 //	torus.go      torus of any number of dimensions
 //	graph.go      ways through any graph: shortest, static or by hash, or by a random middle (Valiant)
+//	cables.go     Trunks: which switches the cables join
 //	count.go      Bill: how many switches, cables and ports
 //
 // A port is a directed link, or a pool of parallel ones, that several messages

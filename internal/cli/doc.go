@@ -27,6 +27,8 @@
 //	fabrics.go   fabrics: links, shapes and switches of the catalog; what one takes
 //	topo_file.go --topo-file and NCCL_TOPO_FILE: a machine of a file as the system
 //	topo_fabric.go topo import: networks read from files of other tools
+//	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
+//	             measures, topo_graph.go draws
 //	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //
@@ -37,7 +39,7 @@
 // What is not here: running anything. Hosts says what a program must bring;
 // internal/coordinator and internal/nodesim do the work.
 //
-// Imports: report, emu with its catalog, fabric, network, suggest and sweep, collective and its
+// Imports: report, emu with its catalog, network, fabric, topo, draw, suggest and sweep, collective and its
 // msccl, shaping.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli

@@ -46,8 +46,7 @@ func (a *App) topo() *cobra.Command {
 		a.topoImport(),
 		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
 		a.topoVerb("export", "Write a machine as a topology file of NCCL or RCCL", []setting{which, out, preset}, &f, a.topoExport),
-		laterVerb{name: "show", about: "List paths, and what limits each"}.command("topo"),
-		laterVerb{name: "graph", about: "Draw the hardware"}.command("topo"),
+		a.topoShow(), a.topoPath(), a.topoPerf(), a.topoGraph(),
 	)
 	return topo
 }

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/draw"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/machine"
+	"github.com/railyard/railyard/emu/network"
+	"github.com/railyard/railyard/shaping"
+)
+
+// drawings are the formats of topo graph.
+var drawings = []string{"svg", "dot", "mermaid"}
+
+// graphLine is a command line of topo graph.
+type graphLine struct {
+	topoLine
+	format, out string
+	most        int
+}
+
+func (a *App) topoGraph() *cobra.Command {
+	l := &graphLine{}
+	settings := slices.Concat(l.which(), []setting{
+		{name: "format", arg: "FORMAT", def: "svg", values: drawings, usage: "svg, dot (Graphviz) or mermaid", set: choice(&l.format, drawings, nil)},
+		{name: "out", arg: "FILE", usage: "write to a file instead of stdout", set: text(&l.out)},
+		{name: "most", arg: "N", def: "4", usage: "servers to draw one by one; of more, the rest are one box", set: whole(&l.most, 1, 64)},
+	})
+	cmd := &cobra.Command{Use: "graph [FILE]", Short: "Draw the hardware",
+		Long: "Draw the hardware.\n\nFILE is a cluster file, or whatever topo import reads; without one the flags say\nwhat the cluster is.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sources := map[string]source{}
+			err := apply(cmd.Flags(), settings, a.Getenv, sources)
+			var g *draw.Graph
+			if err == nil {
+				g, err = l.graph(a, args, func(name string) bool { return sources[name].from == "flag" })
+			}
+			if err == nil {
+				err = a.deliver(l.render(g), l.out)
+			}
+			if err != nil {
+				return &ExitError{ExitUsage, err}
+			}
+			return nil
+		}}
+	register(cmd, settings)
+	return cmd
+}
+
+func (l *graphLine) render(g *draw.Graph) []byte {
+	switch l.format {
+	case "dot":
+		return g.DOT()
+	case "mermaid":
+		return g.Mermaid()
+	}
+	return g.SVG()
+}
+
+// graph returns the picture of a cluster, or of the machines in a file.
+func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw.Graph, error) {
+	if len(args) > 1 || len(args) == 1 && l.hardware.file != "" {
+		return nil, errors.New("topo graph draws one file: coordinator topo graph [FILE]")
+	}
+	if len(args) == 1 {
+		in, err := a.machines(args[0])
+		if err != nil {
+			return nil, err
+		}
+		if in != nil {
+			return l.imported(args[0], in), nil
+		}
+		l.hardware.file = args[0]
+	}
+	if err := l.build(a, given); err != nil {
+		return nil, err
+	}
+	f := l.fabric
+	var groups []draw.Group
+	node := 0
+	for _, g := range l.cluster.Groups {
+		m := l.server(&g, node)
+		_, gpus := f.GPURange(node)
+		groups = append(groups, draw.Group{Count: g.Count, Machine: &m, GPUs: gpus, NICs: f.NICs(node)})
+		node += g.Count
+	}
+	net, title := f.Network(), fmt.Sprintf("%d servers, %d GPUs", f.Nodes(), f.GPUs())
+	if net == nil {
+		title = fmt.Sprintf("%s, %d GPUs", f.System(0).Name, f.GPUs())
+	} else {
+		title += ": " + networkWords(f, net)
+	}
+	return draw.Cluster(title, groups, net, f.Link().Wire, l.most), nil
+}
+
+// server returns the inside of a group's servers: as the file has it in full, or
+// as the catalog knows it.
+func (l *graphLine) server(g *emu.Group, node int) machine.Machine {
+	for _, m := range l.cluster.Machines {
+		if m.Name == g.Machine {
+			return m
+		}
+	}
+	return l.fabric.System(node).Machine()
+}
+
+// networkWords says in a line what the network is.
+func networkWords(f *fabric.Fabric, n *network.Network) string {
+	b := n.Bill()
+	text := fmt.Sprintf("%v, %s", n.Shape, f.Link().About)
+	if n.Oversubscription > 1 {
+		text += fmt.Sprintf(", oversubscribed %d:1", n.Oversubscription)
+	}
+	return text + fmt.Sprintf("; %d switches, %d cables", b.Leaves+b.Spines+b.Cores, b.HostCables+b.TrunkCables)
+}
+
+// machines reads a file that tells of machines alone; nil when it is a cluster
+// file of systems.
+func (a *App) machines(file string) (*machine.Import, error) {
+	data, err := a.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if !isCluster(data) {
+		return a.readMachines(file)
+	}
+	c, err := emu.LoadCluster(file, data, known())
+	if err != nil || len(c.Machines) == 0 {
+		return nil, err
+	}
+	return &machine.Import{Machines: c.Machines}, nil
+}
+
+// imported draws machines side by side, without a network: their file tells of
+// none.
+func (l *graphLine) imported(file string, in *machine.Import) *draw.Graph {
+	var groups []draw.Group
+	for i := range in.Machines {
+		groups = append(groups, draw.Group{Count: 1, Machine: &in.Machines[i]})
+	}
+	return draw.Cluster(machineName(file), groups, nil, shaping.Rate(0), max(l.most, len(groups)))
+}
