@@ -131,18 +131,19 @@ func TestStatements(t *testing.T) {
 			t.Errorf("channel %d: %s at %v limits; NVLink carries %v", channel, across.Limit, across.Rate, within.Rate)
 		}
 	}
-	// "NVLink 5 is about 14 times PCIe 5 x16": 18 links × 50 GB/s over 63 GB/s,
-	// where the catalog has a system of NVLink 5.
-	for _, s := range catalog.Systems() {
-		// "NVL72 aggregates 130 TB/s", counting both directions.
-		if sum := 2 * 72 * s.NVLink.Wire; s.Name == "gb200-nvl72" && (sum < 129_000*shaping.GBps || sum > 131_000*shaping.GBps) {
-			t.Errorf("%s: 72 GPUs have %v of NVLink", s.Name, sum)
-		}
-		if s.NVLink.Wire != 900*shaping.GBps || s.PCIe.Wire > 64*shaping.GBps {
-			continue
-		}
-		if ten := 10 * s.NVLink.Wire / s.PCIe.Wire; ten < 138 || ten > 146 {
-			t.Errorf("%s: NVLink 5 is %d tenths of PCIe 5", s.Name, ten)
-		}
+	// "NVLink 5 is about 14 times PCIe 5 x16": 18 links × 50 GB/s over 63 GB/s.
+	// "NVL72 aggregates 130 TB/s", counting both directions.
+	rack, err := catalog.LookupSystem("gb200-nvl72")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ten := 10 * rack.NVLink.Wire / rack.PCIe.Wire; rack.PCIe.Gen != 5 || ten < 138 || ten > 146 {
+		t.Errorf("%s: NVLink 5 is %d tenths of PCIe %d", rack.Name, ten, rack.PCIe.Gen)
+	}
+	if gpus := rack.GPUs * rack.Board.Domain; gpus != 72 {
+		t.Errorf("%s: a domain has %d GPUs", rack.Name, gpus)
+	}
+	if sum := 2 * 72 * rack.NVLink.Wire; sum < 129_000*shaping.GBps || sum > 131_000*shaping.GBps {
+		t.Errorf("%s: 72 GPUs have %v of NVLink", rack.Name, sum)
 	}
 }
