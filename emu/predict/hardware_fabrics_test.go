@@ -150,19 +150,21 @@ func flyRing(v figures) (int64, string) {
 }
 
 func flyTree(v figures) (int64, string) {
-	most := v.nic * v.eff / 1000 * 2 / 3 * 2 * 31 / 32
-	return most, fmt.Sprintf("3 halves of the buffer cross one link between 2 switches (group0/switch1 to switch3): %s × %d ‰ × 2/3, × 2 × 31/32 (bus) = %s", gb(v.nic), v.eff, gb(most))
+	most := v.nic * v.eff / max(v.fullest, 1) * 2 * 31 / 32
+	return most, fmt.Sprintf("%d ‰ of a buffer cross the fullest link between switches, %s, as counted in the run: %s × %d ‰ / %d ‰ × 2 × 31/32 (bus) = %s",
+		v.fullest, v.link, gb(v.nic), v.eff, v.fullest, gb(most))
 }
 
 func flyExchange(v figures) (int64, string) {
-	most := v.nic * v.eff / 1000 * 31 / 32
-	return most, fmt.Sprintf("8 × 8 parts go from group to group over 2 links, 32 parts each, all of a buffer: %s × %d ‰ × 31/32 (bus) = %s; minimal ways do not fill all links evenly", gb(v.nic), v.eff, gb(most))
+	most := v.nic * v.eff / max(v.fullest, 1) * 31 / 32
+	return most, fmt.Sprintf("8 × 8 parts go from group to group over 2 links, so 32 parts each, or 1000 ‰ of a buffer, were they spread evenly; on the fullest, %s, the run counts %d ‰: %s × %d ‰ / %d ‰ × 31/32 (bus) = %s",
+		v.link, v.fullest, gb(v.nic), v.eff, v.fullest, gb(most))
 }
 
 func shapeQuestions() []question {
 	row := func(kind, algo string, most func(figures) (int64, string), least int64) question {
 		perSwitch := map[string]int{"fat-tree": 4, "dragonfly": 2}[kind]
-		q := question{what: algo + ", " + kind, flags: "--cluster FILE --algo " + algo, op: collective.AllReduce, algo: algo, bytes: 64 << 20, most: most, least: least, channels: 4,
+		q := question{what: algo + ", " + kind, flags: "--cluster FILE --seed 1 --algo " + algo, op: collective.AllReduce, algo: algo, bytes: 64 << 20, most: most, least: least, channels: 4,
 			cluster: one(emu.Group{Count: 16, System: "dgx-h100", GPUs: 2}, emu.Fabric{Kind: kind, Link: "ndr", HostsPerSwitch: perSwitch})}
 		if algo == "direct" {
 			q.what, q.op = "all-to-all, "+kind, collective.AllToAll

@@ -38,8 +38,12 @@ type question struct {
 
 // figures are rates of a cluster in MB/s: data on NVLink, what a NIC sends, what a
 // slot carries, a link between sockets, and an SM to host memory; and the ‰ of wire
-// bytes that are data.
-type figures struct{ nv, nic, slot, between, host, eff int64 }
+// bytes that are data. Fullest is how many ‰ of a buffer cross the fullest link
+// between switches in an iteration, as counted in the run; link is its name.
+type figures struct {
+	nv, nic, slot, between, host, eff, fullest int64
+	link                                       string
+}
 
 func figuresOf(f *fabric.Fabric) figures {
 	sys := f.System(0)
@@ -145,8 +149,9 @@ func questions() []question {
 	}
 }
 
-// ask runs a question and returns its bus bandwidth in MB/s.
-func ask(t *testing.T, q *question, f *fabric.Fabric) int64 {
+// ask runs a question and returns its bus bandwidth in MB/s, and figures with what
+// was counted.
+func ask(t *testing.T, q *question, f *fabric.Fabric) (int64, figures) {
 	t.Helper()
 	n := int64(f.GPUs())
 	run := emu.Run{Op: q.op, Algorithm: q.algo, Options: collective.Options{Channels: cmp.Or(q.channels, 16)}, Comm: f.All(), Count: q.bytes / 4, Iterations: 2}
@@ -156,12 +161,19 @@ func ask(t *testing.T, q *question, f *fabric.Fabric) int64 {
 	if q.ranks != nil {
 		run.Comm = q.ranks
 	}
-	out := execute(t, predict.New(f, false), run)
+	s, v := predict.New(f, false), figuresOf(f)
+	out := execute(t, s, run)
 	took := out.Period(0, &run, 1)
-	if q.op == collective.AllToAll {
-		return algbw(q.bytes, took) * (n - 1) / n
+	for _, use := range s.Kernel().Ports() {
+		name := f.PortName(fabric.PortID(use.Port))
+		if data := int64(use.Bytes) * v.eff / 2 / q.bytes; strings.HasPrefix(name, "group") && data > v.fullest {
+			v.fullest, v.link = data, name
+		}
 	}
-	return busbw(q.bytes, int(n), took)
+	if q.op == collective.AllToAll {
+		return algbw(q.bytes, took) * (n - 1) / n, v
+	}
+	return busbw(q.bytes, int(n), took), v
 }
 
 // TestHardware holds docs/hardware.md against runs: each number stays below what
@@ -201,8 +213,8 @@ func answer(t *testing.T, b *strings.Builder, all []question) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := ask(t, &q, f)
-		most, why := q.most(figuresOf(f))
+		got, v := ask(t, &q, f)
+		most, why := q.most(v)
 		// Iterations overlap: one may begin with FIFOs that the one before has filled.
 		const overlap = 1 // ‰
 		if got > most*(1000+overlap)/1000 || got < most*q.least/100 {
