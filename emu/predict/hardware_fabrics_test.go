@@ -32,8 +32,8 @@ func one(g emu.Group, f emu.Fabric) emu.Cluster {
 
 func bySockets(v figures) (int64, string) {
 	most := v.between * v.eff / 1000
-	return most, fmt.Sprintf("a ring crosses from socket to socket once each way, and that link carries %s GB/s: × %d ‰ data = %s; a slot would carry %s",
-		gb(v.between), v.eff, gb(most), gb(v.slot*v.eff/1000))
+	return most, fmt.Sprintf("a ring crosses from socket to socket once each way, and that link carries %s GB/s: × %d ‰ data = %s",
+		gb(v.between), v.eff, gb(most))
 }
 
 func byHost(v figures) (int64, string) {
@@ -143,13 +143,8 @@ func exchange16(v figures) (int64, string) {
 	return most, fmt.Sprintf("30 of a GPU's 32 parts leave by its NIC: %s × %d ‰ × 32/30 × 31/32 (bus) = %s", gb(v.nic), v.eff, gb(most))
 }
 
-func flyRing(v figures) (int64, string) {
-	most := 2 * v.nic / 4 * v.eff / 1000
-	return most, fmt.Sprintf("what comes into a group and what leaves it may cross the same link between 2 of its switches, 2 NICs' flows each (group2/switch3 to switch0): 2 NICs × %s / 4 × %d ‰ = %s",
-		gb(v.nic), v.eff, gb(most))
-}
-
-func flyTree(v figures) (int64, string) {
+// flyReduce is an all-reduce by the fullest link of a dragonfly.
+func flyReduce(v figures) (int64, string) {
 	most := v.nic * v.eff / max(v.fullest, 1) * 2 * 31 / 32
 	return most, fmt.Sprintf("%d ‰ of a buffer cross the fullest link between switches, %s, as counted in the run: %s × %d ‰ / %d ‰ × 2 × 31/32 (bus) = %s",
 		v.fullest, v.link, gb(v.nic), v.eff, v.fullest, gb(most))
@@ -172,8 +167,8 @@ func shapeQuestions() []question {
 		return q
 	}
 	return []question{
-		row("rail-optimized", "ring", byNICs(2), 95), row("fat-tree", "ring", byNICs(2), 95), row("dragonfly", "ring", flyRing, 95),
-		row("rail-optimized", "tree", treeNICs, 80), row("fat-tree", "tree", treeNICs, 80), row("dragonfly", "tree", flyTree, 80),
+		row("rail-optimized", "ring", byNICs(2), 95), row("fat-tree", "ring", byNICs(2), 95), row("dragonfly", "ring", flyReduce, 95),
+		row("rail-optimized", "tree", treeNICs, 80), row("fat-tree", "tree", treeNICs, 80), row("dragonfly", "tree", flyReduce, 80),
 		row("rail-optimized", "direct", exchange16, 90), row("fat-tree", "direct", exchange16, 90), row("dragonfly", "direct", flyExchange, 65),
 	}
 }
@@ -181,7 +176,7 @@ func shapeQuestions() []question {
 const serversHead = `
 ## Without NVLink, without GPUDirect, in faster slots
 
-As above. FILE of the first is ` + "`dgx-h100`" + `'s machine under ` + "`spec.machines`" + ` with its NVLinks left out: no such server is sold, so
+As above. FILE of the first is ` + "`dgx-h100`" + `'s machine under ` + "`spec.machines`" + ` with its NVLinks left out: no such DGX is sold, so
 the one below it is a server that is. FILE with GPUDirect off is ` + "`nodes: [{count: 2, system: dgx-h100, gdr: false}]`" + `.
 `
 

@@ -149,6 +149,10 @@ func questions() []question {
 	}
 }
 
+// exchangeChunk is what NCCL sends at a time between servers, as emu/tuner has it
+// for the command line.
+const exchangeChunk = 128 * 1024
+
 // ask runs a question and returns its bus bandwidth in MB/s, and figures with what
 // was counted.
 func ask(t *testing.T, q *question, f *fabric.Fabric) (int64, figures) {
@@ -157,6 +161,7 @@ func ask(t *testing.T, q *question, f *fabric.Fabric) (int64, figures) {
 	run := emu.Run{Op: q.op, Algorithm: q.algo, Options: collective.Options{Channels: cmp.Or(q.channels, 16)}, Comm: f.All(), Count: q.bytes / 4, Iterations: 2}
 	if q.op == collective.AllToAll {
 		run.Count /= n
+		run.Options.ChunkBytes = exchangeChunk
 	}
 	if q.ranks != nil {
 		run.Comm = q.ranks
