@@ -185,7 +185,7 @@ const routingHead = `
 
 FILE is ` + "`nodes: [{count: 32, system: dgx-h100, gpus: 1}]`" + ` and ` + "`fabric: {kind: fat-tree, link: ndr, hostsPerSwitch: 4}`" + `: eight
 leaves with four servers and four links up each. In a ring in the order of servers only one flow leaves a leaf, and
-routing does not matter; so ranks are dealt out over leaves, as a scheduler that knows no fabric may do.
+routing does not matter; so ranks are dealt out over leaves, in two orders made to show it.
 `
 
 const shapesHead = `
