@@ -11,7 +11,7 @@ type number interface {
 //
 // The three have the same length, a whole number of elements. dst may be a or
 // b; any other overlap gives garbage. Other lengths, or a type or reduction
-// that is not implemented, are bugs of the caller and panic. Nothing is
+// that does not exist, are bugs of the caller and panic. Nothing is
 // allocated, and addresses need no alignment, though aligned ones are faster.
 //
 // Integers wrap. Floats follow IEEE 754, rounded to nearest even in their type
@@ -60,7 +60,7 @@ func Combine(dst, a, b []byte, d DType, op RedOp) {
 	case Uint64:
 		reduceBytes[uint64](dst, a, b, op)
 	default:
-		panic(fmt.Sprintf("collective: combining %s is not implemented", d))
+		panic(fmt.Sprintf("collective: no such type: %s", d))
 	}
 }
 
@@ -107,7 +107,7 @@ func reduce[T number](dst, a, b []T, op RedOp) {
 	case Max:
 		maximum(dst, a, b)
 	default:
-		panic(fmt.Sprintf("collective: reduction %s is not implemented", op))
+		panic(fmt.Sprintf("collective: no such reduction: %s", op))
 	}
 }
 

@@ -151,7 +151,7 @@ func FuzzGeometry(f *testing.F) {
 	f.Add(int64(0), uint8(1), uint8(1), uint8(1), uint8(5), int64(0))
 	f.Fuzz(func(t *testing.T, count int64, chunks, chunkSteps, slices, depth uint8, scale int64) {
 		if count < 0 || count > 1<<24 || chunks == 0 || chunkSteps == 0 || chunkSteps > 8 || slices == 0 || chunkSteps%slices != 0 || scale < 0 {
-			t.Skip()
+			t.Skip("not a geometry a plan could have")
 		}
 		p := &Plan{Chunks: int(chunks), ChunkSteps: int(chunkSteps), SliceSteps: int(chunkSteps / slices), Depth: int(depth)}
 		g := p.Size(count, 4)

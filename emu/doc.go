@@ -23,9 +23,13 @@
 //	predict/   one kernel, the whole cluster, to the end
 //	tuner/     NCCL's published cost model: which algorithm, protocol, channels
 //	sweep/     from what a user asks of bench or predict to batches, and rows
+//	topo/      which way bytes go and what limits them, asked before anything runs
+//	draw/      pictures of servers and of the switches between them
 //	suggest/   did you mean
+//	emutest/   a plan on an emulated cluster inside go test, in one call
 //	simtest/   random clusters: predict against virtual (test support)
 //
-// May import: collective, shaping, suggest, machine, network. Imported by: everything above the purity
-// line. No goroutine, clock, socket or log down here.
+// May import: collective, shaping, suggest, machine, network. Imported by:
+// everything above the purity line. No goroutine, clock, socket or log down
+// here.
 package emu

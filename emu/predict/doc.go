@@ -4,6 +4,6 @@
 // The node kernel is the same as in a nodesim. It owns every port here, the
 // shared ones included, so nothing leaves it and no window is needed.
 //
-// May import: emu and its rooms. Imported by cmd and tests, never by the
-// coordinator, whose times must come from the nodesims.
+// May import: emu and its rooms. Imported by internal/verbs, emu/emutest
+// and tests, never by the coordinator, whose times must come from the nodesims.
 package predict

@@ -17,5 +17,6 @@
 // (picoseconds, bytes per second): a choice decides instants, and floats may
 // differ between processors.
 //
-// May import: collective, shaping. Imported by emu/sweep.
+// May import: collective, shaping. Imported by emu/sweep, and by
+// internal/cli, internal/wire and internal/verbs for its words.
 package tuner
