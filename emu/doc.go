@@ -5,6 +5,8 @@
 //	load*.go    reading, validating and printing cluster files
 //	custom.go   fabrics that list their own switches and links
 //	run.go      Run: one execution of one plan at one size; Batch: runs in flight together
+//	fault.go    Fault: a declared change of the hardware; Resilience: how runs bear it
+//	failure.go  Failure: why a run did not end well
 //	outcome.go  Outcome: when ranks ended, and the steady-state period of an iteration
 //	record.go   Record: one line of a timeline
 //
@@ -22,6 +24,7 @@
 //	timeline/  records as text
 //	predict/   one kernel, the whole cluster, to the end
 //	tuner/     NCCL's published cost model: which algorithm, protocol, channels
+//	fault/     declared faults, made into what each part is like at each instant
 //	sweep/     from what a user asks of bench or predict to batches, and rows
 //	topo/      which way bytes go and what limits them, asked before anything runs
 //	draw/      pictures of servers and of the switches between them
