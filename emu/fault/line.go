@@ -64,6 +64,30 @@ func (l *Line) DownDuring(a, b shaping.Time) (shaping.Time, bool) {
 	return 0, false
 }
 
+// Least returns the least share above nothing that the part ever has.
+func (l *Line) Least() int64 {
+	least := int64(Whole)
+	for i := range l.spans {
+		if s := l.spans[i].Share; s > 0 {
+			least = min(least, s)
+		}
+	}
+	return least
+}
+
+// Loses reports whether the part ever loses what reaches it.
+func (l *Line) Loses() bool {
+	if l == nil {
+		return false
+	}
+	for i := range l.spans {
+		if s := &l.spans[i]; s.Down || s.Loss+s.Corrupt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Change applies edit to the state from instant a until b (Never: for good).
 func (l *Line) Change(a, b shaping.Time, edit func(*State)) {
 	l.cut(a)

@@ -27,6 +27,7 @@ func (t *Transit) reach(i int32) (arrived bool) {
 	// that calendars do not remember. It must still see times, not a panic.
 	f.Head = max(f.Head, t.Now().Add(-t.span))
 	p := &t.ports[f.path.Ports[f.at]]
+	p.tune(t.Now())
 	if w := p.flow(f); w != nil {
 		t.frames[w.last].next = i
 		w.last = i
@@ -55,6 +56,7 @@ func (t *Transit) reach(i int32) (arrived bool) {
 func (t *Transit) book(i int32, h shaping.Time) shaping.Time {
 	f := &t.frames[i]
 	p := &t.ports[f.path.Ports[f.at]]
+	p.tune(t.Now())
 	k, part := p.Turn(t.Now(), h, f.rest, quantum)
 	if t.Record {
 		t.note(f, p, part, quantum)
