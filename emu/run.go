@@ -81,6 +81,15 @@ func (r *Run) Build(s collective.Shape) (*collective.Plan, error) {
 // follow one another: each begins when nothing of the one before is pending.
 type Batch struct{ Runs []Run }
 
+// Offset returns when the batch begins: the earliest offset of its runs.
+func (b *Batch) Offset() shaping.Time {
+	at := shaping.Never
+	for i := range b.Runs {
+		at = min(at, b.Runs[i].Offset)
+	}
+	return at
+}
+
 // End is the instant at which a rank finished an iteration of a run.
 type End struct {
 	Run, Rank, Iteration int

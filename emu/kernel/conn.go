@@ -59,14 +59,14 @@ func (k *Kernel) free(b *block, ci int32, end shaping.Time) {
 		}
 		return
 	}
+	if k.faults.Deadly() && stamp >= k.faults.Dead(k.fabric.NodeOf(int(c.from))) {
+		return // nobody is there to hear of it
+	}
 	key := transit.Key{At: stamp, Ord: transit.Order(transit.Credit, b.id, b.count())}
 	r := &k.remotes[c.remote]
 	if r.fromHere {
 		k.Push(key, ci)
 		return
-	}
-	if k.faults.Deadly() && stamp >= k.faults.Dead(k.fabric.NodeOf(int(c.from))) {
-		return // nobody is there to hear of it
 	}
 	h := transit.Header{Conn: c.id, Source: b.id, Seq: uint32(key.Ord), Credit: true, Tail: stamp}
 	k.emit(k.hostOf(c.from), ci, h, r.route.CreditReaction(stamp.Add(r.refill)))

@@ -76,7 +76,7 @@ func (k *Kernel) stopped(gpu int, at shaping.Time) *fault.Stop {
 
 // paused returns until when a GPU's process stands still, if it does.
 func (k *Kernel) paused(gpu int, at shaping.Time) (shaping.Time, bool) {
-	if s := k.stopped(gpu, at); s != nil && s.How == fault.Paused {
+	if s := k.stopped(gpu, at); s != nil && s.How == fault.Paused && s.Until != shaping.Never {
 		return s.Until, true
 	}
 	return 0, false

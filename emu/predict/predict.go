@@ -90,7 +90,7 @@ func (s *Session) Execute(b emu.Batch) (emu.Outcome, error) {
 		return out, nil
 	}
 	s.judge(t, stuck, &out)
-	return out, nil
+	return out, s.look(&out, t) // at records that were held
 }
 
 // judge ends a batch that faults may have struck.
@@ -99,9 +99,7 @@ func (s *Session) judge(t *trial.Trial, stuck []kernel.Stuck, out *emu.Outcome) 
 	for i := range stuck {
 		waiting[i] = stuck[i].Waiter()
 	}
-	progress := s.kernel.Progress()
-	if out.Failure = t.Verdict(waiting, progress); out.Failure != nil {
-		out.Progress = progress
+	if t.Verdict(waiting, s.kernel.Progress(), out); out.Failure != nil {
 		s.kernel.Abort()
 	}
 }

@@ -96,6 +96,7 @@ func square(n int) [][]uint64 {
 func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	var out emu.Outcome
 	before := v.conductor.Events()
+	v.conductor.Pass(b.Offset())
 	v.conductor.Await()
 	v.hosts = make([]elements, len(v.kernels))
 	v.trial = trial.New(v.fabric, b, v.faults, v.bear)
@@ -115,9 +116,6 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	for !v.trial.Over(v.conductor.Pending()) {
 		v.conductor.Cap = v.trial.Cap()
 		grants := v.conductor.Round()
-		if len(grants) == 0 {
-			break
-		}
 		v.rng.Shuffle(len(grants), func(i, j int) { grants[i], grants[j] = grants[j], grants[i] })
 		for _, g := range grants {
 			v.run(g, &out)
@@ -155,10 +153,9 @@ func (v *Virtual) judge(out *emu.Outcome) {
 		}
 		progress = append(progress, k.Progress()...)
 	}
-	if out.Failure = v.trial.Verdict(waiting, progress); out.Failure == nil {
+	if v.trial.Verdict(waiting, progress, out); out.Failure == nil {
 		return
 	}
-	out.Progress = progress
 	v.conductor.Abort()
 	for i, k := range v.kernels {
 		k.Abort()

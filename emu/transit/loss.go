@@ -141,6 +141,9 @@ func (t *Transit) tell(f *Frame, psn uint32, rest shaping.Bytes, nak bool) {
 		}
 	}
 	stamp = max(stamp, t.Now().Add(t.fabric.LeastHop()))
+	if stamp >= t.faults.Dead(t.fabric.NodeOf(int(f.From))) {
+		return
+	}
 	h := Header{Conn: f.Conn, Source: f.Source, Seq: f.Seq, Hop: f.Hop, Lost: true, Nak: nak, PSN: psn, At: f.path.Ports[f.at],
 		Head: stamp, Tail: stamp, Bytes: rest, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
 	if to := t.hosts[t.fabric.NodeOf(int(f.From))]; int32(to) != t.me {

@@ -11,9 +11,16 @@ import (
 	"github.com/railyard/railyard/emu/fault"
 )
 
-// Verdict returns why the batch was ended, nil when it ran to its end. Waiting
-// are the blocks of all ranks that can not go on, progress how far ranks came.
-func (t *Trial) Verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Failure {
+// Verdict says in the outcome why the batch was ended, if it did not run to its
+// end. Waiting are the blocks that can not go on, progress how far ranks came.
+func (t *Trial) Verdict(waiting []emu.Waiter, progress []emu.Progress, out *emu.Outcome) {
+	waiting, progress = t.living(waiting, progress)
+	if out.Failure = t.verdict(waiting, progress); out.Failure != nil {
+		out.Progress = progress
+	}
+}
+
+func (t *Trial) verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Failure {
 	f := t.failure
 	if f == nil && !t.Done() && len(waiting) > 0 {
 		f = t.deadlock(waiting)
@@ -32,6 +39,23 @@ func (t *Trial) Verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Fail
 		f.Text = v.text()
 	}
 	return f
+}
+
+// living leaves out what only a process that is gone could tell, and puts the rest
+// in an order that does not depend on who told first.
+func (t *Trial) living(waiting []emu.Waiter, progress []emu.Progress) ([]emu.Waiter, []emu.Progress) {
+	dead := func(run, rank int) bool {
+		return t.faults.Dead(t.fabric.NodeOf(t.batch.Runs[run].Comm[rank])) < t.Cap()
+	}
+	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w emu.Waiter) bool { return dead(w.Run, w.Rank) })
+	progress = slices.DeleteFunc(slices.Clone(progress), func(p emu.Progress) bool { return dead(p.Run, p.Rank) })
+	slices.SortFunc(waiting, func(a, b emu.Waiter) int {
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Block, b.Block), cmp.Compare(a.Channel, b.Channel))
+	})
+	slices.SortFunc(progress, func(a, b emu.Progress) int {
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Rank, b.Rank))
+	})
+	return waiting, progress
 }
 
 // deadlock is the failure of ranks that wait for each other when there is no
@@ -82,7 +106,6 @@ func (v *verdict) of(run int) []emu.Progress {
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b emu.Progress) int { return cmp.Compare(a.Rank, b.Rank) })
 	return all
 }
 

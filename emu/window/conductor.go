@@ -71,7 +71,16 @@ func (c *Conductor) Gone(i int) bool { return c.parts[i].gone }
 func (c *Conductor) bury() {
 	for i := range c.parts {
 		p := &c.parts[i]
-		p.gone = p.gone || p.end != shaping.Never && c.horizon >= p.end && p.pending() == shaping.Never
+		p.gone = p.gone || c.horizon != shaping.Never && c.horizon >= p.end && p.pending() == shaping.Never
+	}
+}
+
+// Pass says that everything before an instant is over: a batch begins there. Who
+// was to die by then has died.
+func (c *Conductor) Pass(at shaping.Time) {
+	for i := range c.parts {
+		p := &c.parts[i]
+		p.gone = p.gone || p.end <= at
 	}
 }
 
@@ -151,44 +160,65 @@ func (c *Conductor) Waiting() bool {
 }
 
 // Round runs the fabric, then grants a window to every participant that has
-// something before the horizon. No grants: nothing is pending anywhere.
+// something before the horizon. No grants: nothing is pending anywhere before Cap.
 func (c *Conductor) Round() []Grant {
-	horizon, next := shaping.Never, shaping.Never
+	for {
+		before := c.fabricEvents()
+		c.advance()
+		if grants := c.grants(); len(grants) > 0 {
+			c.Rounds++
+			c.Grants += uint64(len(grants))
+			return grants
+		}
+		if c.Pending() >= c.Cap {
+			return nil
+		}
+		if c.fabricEvents() == before {
+			c.assertOver()
+			return nil
+		}
+	}
+}
+
+// advance settles the horizon and runs the fabric up to it.
+func (c *Conductor) advance() {
+	horizon := shaping.Never
 	for i := range c.parts {
 		p := &c.parts[i]
 		if p.waiting {
 			panic(fmt.Sprintf("window: a round while participant %d owes a report", i))
 		}
-		at := p.pending()
-		next = min(next, at)
-		if at != shaping.Never || p.end == shaping.Never { // else it will send nothing more by itself
-			horizon = min(horizon, p.Out)
+		if p.end == shaping.Never || p.pending() != shaping.Never { // else it dies before it could send anything
+			horizon = min(horizon, p.Out, p.induced)
 		}
-		horizon = min(horizon, p.induced)
 	}
+	// Limit and Cap hold for the fabric as well, so they come before it runs.
+	if next := c.Pending(); c.Limit > 0 && next != shaping.Never {
+		horizon = min(horizon, next.Add(c.Limit))
+	}
+	horizon = min(horizon, c.Cap)
 	if c.shared != nil {
 		horizon = c.shared.Forward(horizon, c.handOn)
 		horizon = min(horizon, c.shared.Bound())
 	}
-	if c.Limit > 0 && next != shaping.Never {
-		horizon = min(horizon, next.Add(c.Limit))
-	}
-	horizon = min(horizon, c.Cap)
 	c.horizon = horizon
 	c.bury()
-	var grants []Grant
+}
+
+func (c *Conductor) grants() (all []Grant) {
 	for i := range c.parts {
-		if p := &c.parts[i]; p.pending() < horizon {
-			grants = append(grants, p.grant(i, min(horizon, p.end)))
+		if p := &c.parts[i]; p.pending() < c.horizon {
+			all = append(all, p.grant(i, min(c.horizon, p.end)))
 		}
 	}
-	if len(grants) == 0 {
-		c.assertOver()
-		return nil
+	return all
+}
+
+func (c *Conductor) fabricEvents() uint64 {
+	if c.shared == nil {
+		return 0
 	}
-	c.Rounds++
-	c.Grants += uint64(len(grants))
-	return grants
+	return c.shared.Popped()
 }
 
 // assertOver panics when nobody is granted although something is pending. Some
