@@ -185,6 +185,7 @@ func (k *Kernel) Accept(h transit.Header) {
 		return
 	}
 	if h.Lost {
+		k.guards[k.remoteOf(i).guard].news++
 		k.Learn(h, i)
 		return
 	}

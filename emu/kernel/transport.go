@@ -33,6 +33,7 @@ type guard struct {
 	tries int
 	trip  shaping.Duration // from NIC to NIC
 	where fabric.PortID    // that lost it
+	news  int              // of losses, from another participant, that is pending: for bounds alone
 }
 
 // held is a frame that may have to be sent again.
@@ -48,8 +49,9 @@ type held struct {
 
 func newGuard(route *fabric.Route) guard { return guard{trip: route.Wire.Trip(), due: shaping.Never} }
 
-// behind reports whether something has to be sent that is not staged.
-func (g *guard) behind() bool { return g.open || g.next < g.sent.len() }
+// behind reports whether something has to be sent that is not staged, or may have
+// to.
+func (g *guard) behind() bool { return g.open || g.next < g.sent.len() || g.news > 0 }
 
 // acknowledge notes that the oldest frame has been consumed.
 func (g *guard) acknowledge() {
@@ -156,6 +158,7 @@ func (k *Kernel) told(i int32) {
 	l := k.Loss(i)
 	c := k.remoteOf(l.Local)
 	g := &k.guards[c.guard]
+	g.news = max(g.news-1, 0) // the fabric may be here as well, and then nobody asks
 	n := int32(l.PSN - g.base)
 	if n < 0 || int(n) >= g.sent.len() {
 		return // it has arrived by now
