@@ -18,6 +18,7 @@ type Network struct {
 
 	way      way
 	perPlane int // ports of each plane
+	detour   *detour
 }
 
 // Switch is one switch.
@@ -85,9 +86,12 @@ func (n *Network) build() error {
 // in Hosts; false when they are not joined. Flow tells messages apart that a
 // hash of addresses and ports would.
 func (n *Network) Path(from, to int, flow uint64) (Path, bool) {
+	if n.detour != nil {
+		return n.detour.path(from, to, flow)
+	}
 	p, ok := n.way.path(from, to, flow)
 	if ok && n.planar() {
-		p = n.inPlane(p, from, to, flow)
+		p = n.inPlane(p, from, to, n.planeOf(to, flow))
 	}
 	return p, ok
 }
