@@ -262,7 +262,9 @@ func (c *clos) leafPool(leaf int) shaping.Rate {
 // port for each. It returns the first.
 func (c *clos) bunch(name string, links int, pool shaping.Rate) int {
 	if c.pooled {
-		return c.add(name, pool)
+		port := c.add(name, pool)
+		c.Ports[port].Spare = c.Oversubscription == 1
+		return port
 	}
 	first := len(c.Ports)
 	for l := range links {

@@ -32,6 +32,9 @@ type Switch struct {
 type Port struct {
 	Name string
 	Rate shaping.Rate
+	// Spare: it carries all that can come to it, and there is a port only because
+	// of Config.Pools.
+	Spare bool
 }
 
 // Path is the way from one NIC to another.
@@ -98,7 +101,7 @@ func (n *Network) Path(from, to int, flow uint64) (Path, bool) {
 
 // add adds a port and returns its number.
 func (n *Network) add(name string, rate shaping.Rate) int {
-	n.Ports = append(n.Ports, Port{name, rate})
+	n.Ports = append(n.Ports, Port{Name: name, Rate: rate})
 	return len(n.Ports) - 1
 }
 

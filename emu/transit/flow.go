@@ -27,6 +27,9 @@ func (t *Transit) reach(i int32) (arrived bool) {
 	// that calendars do not remember. It must still see times, not a panic.
 	f.Head = max(f.Head, t.Now().Add(-t.span))
 	p := &t.ports[f.path.Ports[f.at]]
+	if p.spare {
+		return t.leave(i, f.Head, f.Tail)
+	}
 	if w := p.flow(f); w != nil {
 		t.frames[w.last].next = i
 		w.last = i

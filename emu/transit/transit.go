@@ -56,6 +56,7 @@ type Emission struct {
 type port struct {
 	shaping.Calendar
 	flows []flow
+	spare bool
 }
 
 // MaxFrame is the most bytes a frame may have on the wire: more than a slice
@@ -72,7 +73,7 @@ func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
 		if t.owner[i] != t.me {
 			continue
 		}
-		t.ports[i].Calendar = shaping.NewCalendar(p.Rate, t.span)
+		t.ports[i].Calendar, t.ports[i].spare = shaping.NewCalendar(p.Rate, t.span), p.Spare
 		if record {
 			t.ports[i].Trace()
 		}
@@ -199,7 +200,13 @@ func (t *Transit) depart(i int32, e shaping.Time) (arrived bool) {
 		panic(fmt.Sprintf("transit: frame departs at %d ps, now is %d ps", int64(e), int64(t.Now())))
 	}
 	p := &t.ports[f.path.Ports[f.at]]
-	head := p.Head(f.start, e, f.Head, f.Tail, f.Bytes)
+	return t.leave(i, p.Head(f.start, e, f.Head, f.Tail, f.Bytes), e)
+}
+
+// leave takes a frame on whose first byte leaves its port at head and whose last
+// one now.
+func (t *Transit) leave(i int32, head, e shaping.Time) (arrived bool) {
+	f := &t.frames[i]
 	lat := f.path.Latency[f.at]
 	f.Head, f.Tail = head.Add(lat), e.Add(lat)
 	f.at++
