@@ -28,9 +28,10 @@ func (f *Fabric) NICHits(node, nic int) []Hit {
 // fabric with Options.Pools.
 func (f *Fabric) SwitchHits(plane, sw int) []Hit { return f.hits(f.net.CutSwitch(plane, sw)) }
 
-// TrunkHits returns the ports that so many cables of a trunk are part of.
-func (f *Fabric) TrunkHits(plane int, t network.Trunk, cables int) []Hit {
-	return f.hits(f.net.CutTrunk(plane, t, cables))
+// TrunkHits returns the ports that so many cables of a trunk are part of, by its
+// position in Network().Trunks().
+func (f *Fabric) TrunkHits(plane, trunk, cables int) []Hit {
+	return f.hits(f.net.CutTrunk(plane, f.net.Trunks()[trunk], cables))
 }
 
 func (f *Fabric) hits(cuts []network.Cut) []Hit {
@@ -138,6 +139,9 @@ func PCIeRate(gen, lanes int) shaping.Rate { return machine.Slot{Gen: gen, Lanes
 
 // Group returns the group of the cluster file that a node is of.
 func (f *Fabric) Group(node int) int { return f.nodes[node].group }
+
+// Pools reports whether switches and cables can be struck: see Options.
+func (f *Fabric) Pools() bool { return f.options.Pools }
 
 // Shares reports whether a port belongs to the network, not to a node.
 func (f *Fabric) Shares(id PortID) bool { return id >= f.netBase && int(id) < len(f.ports) }

@@ -2,16 +2,20 @@
 // cluster, instant by instant.
 //
 //	kinds.go     the table of types: words, targets, parameters, what each is like
+//	params.go    parameters under their words, for files, flags and the wire: Set
+//	table.go     the table as docs/faults.md and `fault list --kinds` show it
 //	target.go    from "node1/nic3" to ports, GPUs and nodes
 //	when.go      from at, every and chance to instants
 //	compile.go   Compile: faults in, Schedule out, or all that is wrong with them
 //	schedule.go  Schedule: what kernels ask
 //	line.go      Line: what becomes of one port or GPU over time
+//	print.go     a schedule for people
 //	and one file for each type of fault
 //
 // A Schedule is a value that every participant of a session has, so each knows
 // in advance what the others' parts will do; that is what keeps runs with faults
-// as deterministic as runs without. What is not here: time passing
+// as deterministic as runs without. Fabric makes the cluster's fabric ready for the
+// faults first, and all must use that one. What is not here: time passing
 // (emu/transit, emu/kernel), and what a run does about it (emu/experiment).
 //
 // May import: emu, emu/fabric, emu/suggest, shaping.
