@@ -14,21 +14,18 @@ var bitflip = Kind{
 }
 
 func compileBitflip(s *strike) {
-	for _, span := range s.spans {
-		for _, p := range s.hit {
-			flip := Flip{At: span.from, GPU: -1, Element: s.Element, Bit: s.Bit, Fault: s.index}
-			switch p.class {
-			case GPU:
-				first, _ := s.f.GPURange(p.node)
-				flip.GPU = first + p.index
-			default:
-				hits := s.portsOf(p)
-				if len(hits) == 0 {
-					s.say("target", "%s carries nothing", p.name)
-					return
-				}
-				flip.Port = hits[0].Port
-			}
+	for _, p := range s.hit {
+		flip := Flip{GPU: -1, Element: s.Element, Bit: s.Bit, Fault: s.index}
+		if p.class == GPU {
+			first, _ := s.f.GPURange(p.node)
+			flip.GPU = first + p.index
+		} else if hits := s.portsOf(p); len(hits) > 0 {
+			flip.Port = hits[0].Port // out of a NIC; of a link, up
+		} else {
+			s.say("target", "%s carries nothing: no NIC hangs on it", p.name)
+		}
+		for _, span := range s.spans {
+			flip.At = span.from
 			s.s.flips = append(s.s.flips, flip)
 		}
 	}

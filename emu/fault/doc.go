@@ -10,7 +10,16 @@
 //	schedule.go  Schedule: what kernels ask
 //	line.go      Line: what becomes of one port or GPU over time
 //	print.go     a schedule for people
-//	and one file for each type of fault
+//
+// and one file for each type:
+//
+//	process  kill.go pause.go slowstart.go coordinatorcrash.go
+//	GPU      gpulost.go gpuslow.go gpuecc.go gpuhang.go skip.go reorder.go mismatch.go
+//	NVLink   nvlinkdown.go nvlinkerrors.go nvswitchdown.go
+//	PCIe     pciedegraded.go gdrlost.go
+//	fabric   down.go flap.go rate.go latency.go jitter.go loss.go corrupt.go partition.go
+//	         congestion.go
+//	data     bitflip.go
 //
 // A Schedule is a value that every participant of a session has, so each knows
 // in advance what the others' parts will do; that is what keeps runs with faults

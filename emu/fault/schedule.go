@@ -190,10 +190,11 @@ func draw(seed, n uint64, parts ...uint64) uint64 {
 	return hi
 }
 
-// Reroute is an instant from which on switches route round dead ports.
+// Reroute is an instant from which on switches route round dead ports: routes are
+// then those of fabric.Around.
 type Reroute struct {
-	At     shaping.Time
-	Fabric *fabric.Fabric
+	At   shaping.Time
+	Dead []fabric.PortID
 }
 
 // Reroutes lists how routes change when the subnet manager takes sweep to go round
@@ -234,7 +235,7 @@ func (s *Schedule) Reroutes(f *fabric.Fabric, sweep shaping.Duration) []Reroute 
 			delete(dead, t.port)
 		}
 		if i+1 == len(turns) || turns[i+1].at != t.at {
-			all = append(all, Reroute{t.at, f.Around(slices.Sorted(maps.Keys(dead)))})
+			all = append(all, Reroute{t.at, slices.Sorted(maps.Keys(dead))})
 		}
 	}
 	return all

@@ -87,7 +87,7 @@ func compile(t *testing.T, d *datadriven.TestData, c emu.Cluster) string {
 	}
 	text := s.Text(f)
 	for _, r := range s.Reroutes(f, sweep) {
-		text += fmt.Sprintf("routes change at %v\n", r.At)
+		text += fmt.Sprintf("routes change at %v: round %d ports\n", r.At, len(r.Dead))
 	}
 	if text == "" {
 		return "nothing\n"

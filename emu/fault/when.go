@@ -31,6 +31,9 @@ func (s *strike) checkWhen() {
 	if s.kind.reads("at") && w.At > 0 && w.AfterOps > 0 {
 		s.say("afterOps", "%d: with at %v there are two instants; give one", w.AfterOps, w.At)
 	}
+	if w.Times > mostStrikes {
+		s.say(s.word("times"), "%d: at most %d", w.Times, mostStrikes)
+	}
 	if w.Until > 0 && w.Until <= w.At {
 		s.say("to", "%v: must be after at, %v", w.Until, w.At)
 	}
