@@ -223,6 +223,12 @@ func (f *Fabric) NICEgress(node, nic int) PortID {
 	return n.nicPort(nic, wireOut)
 }
 
+// NICIngress returns the port by which a node's NIC receives.
+func (f *Fabric) NICIngress(node, nic int) PortID {
+	n := &f.nodes[node]
+	return n.nicPort(nic, wireIn)
+}
+
 // SM returns the number of the copy engine of a (GPU, channel).
 func (f *Fabric) SM(gpu, channel int) PortID {
 	return f.smBase + PortID(gpu*maxSMs+channel%maxSMs)

@@ -28,7 +28,7 @@ func Fabric(c emu.Cluster, faults []emu.Fault) (*fabric.Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &compiler{f: f, seed: c.Seed, s: &Schedule{}}
+	all := &compiler{f: f, s: New(c.Seed)}
 	for i := range faults {
 		k, err := Lookup(faults[i].Type)
 		if err != nil || k.Word != gdrLost.Word {
@@ -52,8 +52,7 @@ func Fabric(c emu.Cluster, faults []emu.Fault) (*fabric.Fabric, error) {
 // fields, its value, what is allowed. Draws depend on seed, the position of the
 // fault and nothing else. A fault that repeats without end does so until horizon.
 func Compile(f *fabric.Fabric, faults []emu.Fault, seed uint64, horizon shaping.Duration) (*Schedule, error) {
-	c := &compiler{f: f, seed: seed, horizon: horizon, outages: map[fabric.PortID][]outage{}, taken: map[fabric.PortID]int{},
-		s: &Schedule{ports: map[fabric.PortID]*Line{}, gpus: map[int]*Line{}, dead: map[int]shaping.Time{}, seed: seed}}
+	c := &compiler{f: f, horizon: horizon, outages: map[fabric.PortID][]outage{}, taken: map[fabric.PortID]int{}, s: New(seed)}
 	for i := range faults {
 		c.strike(i, &faults[i])
 	}
@@ -67,7 +66,6 @@ func Compile(f *fabric.Fabric, faults []emu.Fault, seed uint64, horizon shaping.
 // compiler makes one schedule.
 type compiler struct {
 	f       *fabric.Fabric
-	seed    uint64
 	horizon shaping.Duration
 	s       *Schedule
 	errs    []error
@@ -172,11 +170,7 @@ func (s *strike) lose(hits []fabric.Hit, replays bool) {
 // suffer gives ports a state, in every span of the fault.
 func (s *strike) suffer(hits []fabric.Hit, state func(fabric.Hit) State) {
 	for _, h := range hits {
-		l := s.s.ports[h.Port]
-		if l == nil {
-			l = &Line{}
-			s.s.ports[h.Port] = l
-		}
+		l := s.s.Touch(h.Port)
 		for _, span := range s.spans {
 			l.Add(span.from, span.to, state(h))
 		}
@@ -186,12 +180,7 @@ func (s *strike) suffer(hits []fabric.Hit, state func(fabric.Hit) State) {
 // settle makes lines of outages and brings lists in order.
 func (c *compiler) settle() {
 	for _, id := range slices.Sorted(maps.Keys(c.outages)) {
-		l := c.s.ports[id]
-		if l == nil {
-			l = &Line{}
-			c.s.ports[id] = l
-		}
-		settleOutages(l, c.outages[id])
+		settleOutages(c.s.Touch(id), c.outages[id])
 	}
 	slices.SortStableFunc(c.s.stops, func(a, b Stop) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.GPU, b.GPU))

@@ -6,6 +6,7 @@
 //	table.go     the table as docs/faults.md and `fault list --kinds` show it
 //	target.go    from "node1/nic3" to ports, GPUs and nodes
 //	when.go      from at, every and chance to instants
+//	build.go     what is added to a schedule while it is made
 //	compile.go   Compile: faults in, Schedule out, or all that is wrong with them
 //	schedule.go  Schedule: what kernels ask
 //	line.go      Line: what becomes of one port or GPU over time

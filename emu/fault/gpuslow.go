@@ -19,11 +19,8 @@ func compileGpuSlow(s *strike) {
 		share = Whole / 2 // NVML: a hardware slowdown is by 2 or more
 	}
 	for _, gpu := range s.gpus() {
-		if s.s.gpus[gpu] == nil {
-			s.s.gpus[gpu] = &Line{}
-		}
 		for _, span := range s.spans {
-			s.s.gpus[gpu].Add(span.from, span.to, State{Share: share})
+			s.s.Slow(gpu).Add(span.from, span.to, State{Share: share})
 		}
 	}
 }

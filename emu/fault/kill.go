@@ -1,5 +1,7 @@
 package fault
 
+import "github.com/railyard/railyard/shaping"
+
 // kill ends a process, as kill -9 does. The kernel closes its sockets, so that
 // peers on the control network know at once; what NICs have taken over still goes
 // out.
@@ -15,12 +17,14 @@ var kill = Kind{
 }
 
 func compileKill(s *strike) {
-	s.stop(Killed)
-	for _, p := range s.hit {
-		for _, span := range s.spans {
-			if at, dead := s.s.dead[p.node]; p.class == Node && (!dead || span.from < at) {
-				s.s.dead[p.node] = span.from
+	for _, span := range s.spans {
+		for _, p := range s.hit {
+			if p.class == Node {
+				s.s.Kill(s.f, p.node, span.from, s.index)
+				continue
 			}
+			first, _ := s.f.GPURange(p.node)
+			s.s.Halt(Stop{At: span.from, Until: shaping.Never, GPU: first + p.index, How: Killed, Fault: s.index})
 		}
 	}
 }

@@ -37,11 +37,8 @@ func times(a, b int64) int64 {
 	return max(a*b/Whole, 1)
 }
 
-// Billion is a chance of one: chances of packets are in billionths.
-const Billion = 1_000_000_000
-
 // either returns the chance that at least one of two happens.
-func either(a, b int64) int64 { return a + b - a*b/Billion }
+func either(a, b int64) int64 { return a + b - a*b/Certain }
 
 // longest bounds what is added to a latency: faults may add up to more than
 // emulated time can say.
@@ -102,6 +99,43 @@ func (l *Line) DownDuring(a, b shaping.Time) (shaping.Time, bool) {
 		at = until
 	}
 	return 0, false
+}
+
+// Least returns the least share above nothing that the part ever has.
+func (l *Line) Least() int64 {
+	least := int64(Whole)
+	for i := range l.spans {
+		if s := l.spans[i].Share; s > 0 {
+			least = min(least, s)
+		}
+	}
+	return least
+}
+
+// Loses reports whether the part ever loses what reaches it.
+func (l *Line) Loses() bool {
+	if l == nil {
+		return false
+	}
+	for i := range l.spans {
+		if s := &l.spans[i]; s.Down || s.Loss+s.Corrupt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Change applies edit to the state from instant a until b (Never: for good).
+func (l *Line) Change(a, b shaping.Time, edit func(*State)) {
+	l.cut(a)
+	if b != shaping.Never {
+		l.cut(b)
+	}
+	for i := range l.spans {
+		if s := &l.spans[i]; s.from >= a && s.from < b {
+			edit(&s.State)
+		}
+	}
 }
 
 // Changes lists the instants at which the state changes, ascending.

@@ -26,7 +26,7 @@ func drawState(rng *rand.Rand) drawnState {
 	case 2:
 		d.Extra, d.Jitter = shaping.Duration(rng.IntN(9)), shaping.Duration(rng.IntN(9))
 	case 3:
-		d.Loss, d.Corrupt = rng.Int64N(Billion), rng.Int64N(Billion)
+		d.Loss, d.Corrupt = rng.Int64N(Certain), rng.Int64N(Certain)
 	}
 	return d
 }
@@ -50,7 +50,7 @@ func TestLinesCombine(t *testing.T) {
 			for _, d := range all {
 				if at >= d.from && at < d.to {
 					want = State{want.Share * d.Share / Whole, want.Down || d.Down, want.Extra + d.Extra, want.Jitter + d.Jitter,
-						want.Loss + d.Loss - want.Loss*d.Loss/Billion, want.Corrupt + d.Corrupt - want.Corrupt*d.Corrupt/Billion}
+						want.Loss + d.Loss - want.Loss*d.Loss/Certain, want.Corrupt + d.Corrupt - want.Corrupt*d.Corrupt/Certain}
 				}
 			}
 			got, until := l.At(at)

@@ -35,7 +35,7 @@ var params = []Param{
 	{"rate", "the rate that is left", 0, func(f *emu.Fault) any { return &f.Rate }},
 	{"latency", "how much is added", 0, func(f *emu.Fault) any { return &f.Latency }},
 	{"jitter", "the most that is added, drawn anew for each message", 0, func(f *emu.Fault) any { return &f.Jitter }},
-	{"loss", "probability for each packet", Billion, func(f *emu.Fault) any { return &f.Loss }},
+	{"loss", "probability for each packet", Certain, func(f *emu.Fault) any { return &f.Loss }},
 	{"links", "how many of parallel links", 0, func(f *emu.Fault) any { return &f.Links }},
 	{"width", "lanes that are left", 0, func(f *emu.Fault) any { return &f.Width }},
 	{"gen", "PCIe generation that is left", 0, func(f *emu.Fault) any { return &f.Gen }},

@@ -118,10 +118,10 @@ func (s State) text(share func(State) string) string {
 		all = append(all, "+0 to "+s.Jitter.String())
 	}
 	if s.Loss > 0 {
-		all = append(all, "loses "+percentOf(s.Loss, Billion))
+		all = append(all, "loses "+percentOf(s.Loss, Certain))
 	}
 	if s.Corrupt > 0 {
-		all = append(all, "damages "+percentOf(s.Corrupt, Billion))
+		all = append(all, "damages "+percentOf(s.Corrupt, Certain))
 	}
 	return strings.Join(all, " ")
 }

@@ -3,7 +3,6 @@ package fault
 import (
 	"cmp"
 	"maps"
-	"math/bits"
 	"slices"
 
 	"github.com/railyard/railyard/emu/fabric"
@@ -13,6 +12,7 @@ import (
 // Schedule is what the faults of a session do, part by part. It is read only
 // once compiled. A nil Schedule has no faults.
 type Schedule struct {
+	seed  uint64
 	ports map[fabric.PortID]*Line
 	gpus  map[int]*Line
 	dead  map[int]shaping.Time // node → when its process is killed
@@ -23,7 +23,6 @@ type Schedule struct {
 	walls []Wall
 	// waiting are the faults whose instant a rehearsal must find.
 	waiting []int
-	seed    uint64
 }
 
 // Wall is a fault of this tool's own processes that emulated time does not know.
@@ -173,23 +172,6 @@ func (s *Schedule) Waiting() []int {
 	return s.waiting
 }
 
-// Draw returns a number below n that depends on the session's seed and on what it
-// is for: a port, a source and a sequence number, say. No two participants ever
-// disagree on it, nor does it matter who draws first.
-func (s *Schedule) Draw(n uint64, parts ...uint64) uint64 { return draw(s.seed, n, parts...) }
-
-func draw(seed, n uint64, parts ...uint64) uint64 {
-	h := seed ^ 0x9e3779b97f4a7c15
-	for _, p := range parts {
-		h = (h ^ p) * 0xbf58476d1ce4e5b9
-		h ^= h >> 29
-		h *= 0x94d049bb133111eb
-		h ^= h >> 32
-	}
-	hi, _ := bits.Mul64(h, n)
-	return hi
-}
-
 // Reroute is an instant from which on switches route round dead ports: routes are
 // then those of fabric.Around.
 type Reroute struct {
@@ -248,3 +230,36 @@ func (s *Schedule) Flips() []Flip {
 	}
 	return s.flips
 }
+
+// Certain is a chance of one: chances of packets are in billionths.
+const Certain = 1_000_000_000
+
+// Draw returns a number that depends on the seed and on what it is for. There is
+// no stream of random numbers: nobody can draw out of turn.
+func (s *Schedule) Draw(parts ...uint64) uint64 {
+	h := s.seed ^ 0x9e3779b97f4a7c15
+	for _, p := range parts {
+		h = (h ^ p) * 0xbf58476d1ce4e5b9
+		h ^= h >> 29
+		h *= 0x94d049bb133111eb
+		h ^= h >> 32
+	}
+	return h
+}
+
+// Deadly reports whether some node's process is killed.
+func (s *Schedule) Deadly() bool { return s != nil && len(s.dead) > 0 }
+
+// LeastSpeed returns the least share that any GPU's engines ever have.
+func (s *Schedule) LeastSpeed() int64 {
+	least := int64(Whole)
+	if s != nil {
+		for _, l := range s.gpus { // order: a minimum
+			least = min(least, l.Least())
+		}
+	}
+	return least
+}
+
+// Throttles reports whether some GPU's engines are slow at times.
+func (s *Schedule) Throttles() bool { return s != nil && len(s.gpus) > 0 }

@@ -343,7 +343,7 @@ func (c *compiler) random(fault int, class string, k *Kind) ([]part, error) {
 	case len(from) == 0:
 		return nil, errors.New("random: this cluster has no part that " + k.Word + " strikes")
 	}
-	return []part{from[draw(c.seed, uint64(len(from)), drawTarget, uint64(fault))]}, nil
+	return []part{from[c.pick(uint64(len(from)), drawTarget, uint64(fault))]}, nil
 }
 
 // sides reads the sides of a partition: "node0-3 | node4-7".
@@ -383,6 +383,6 @@ func (c *compiler) randomSides(fault int) ([]part, error) {
 	if n < 2 {
 		return nil, errors.New("random: a partition needs two nodes, and there is one")
 	}
-	k := 1 + int(draw(c.seed, uint64(n-1), drawSides, uint64(fault)))
+	k := 1 + int(c.pick(uint64(n-1), drawSides, uint64(fault)))
 	return c.sides(fmt.Sprintf("node0-%d | node%d-%d", k-1, k, n-1))
 }

@@ -1,6 +1,10 @@
 package fault
 
-import "github.com/railyard/railyard/shaping"
+import (
+	"math/bits"
+
+	"github.com/railyard/railyard/shaping"
+)
 
 // Span is a span of emulated time, to itself not included; Never: for good.
 type Span struct{ from, to shaping.Time }
@@ -109,5 +113,11 @@ func (s *strike) instants() []Span {
 
 // drawn reports whether the fault strikes at one of its instants.
 func (s *strike) drawn(occurrence int) bool {
-	return s.When.Chance == 0 || int64(draw(s.seed, Whole, drawChance, uint64(s.index), uint64(occurrence))) < s.When.Chance
+	return s.When.Chance == 0 || int64(s.pick(Whole, drawChance, uint64(s.index), uint64(occurrence))) < s.When.Chance
+}
+
+// pick draws a number below n.
+func (c *compiler) pick(n uint64, parts ...uint64) uint64 {
+	hi, _ := bits.Mul64(c.s.Draw(parts...), n)
+	return hi
 }
