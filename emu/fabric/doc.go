@@ -12,6 +12,8 @@
 //	join.go    the network between NICs: its ports, and the way of a flow
 //	route.go   Route: the way from one GPU to another on one channel
 //	switch.go  the engines of switches, and the ways to and from them
+//	parts.go   which ports belong to a NIC, a GPU, a switch or a cable: what faults strike
+//	around.go  routes round dead switches, and by another NIC
 //	device.go  the ways of copies and of verbs programs, without a channel
 //	shape.go   the communicator's Shape, as algorithms see it
 //

@@ -3,6 +3,7 @@ package fabric
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
@@ -22,11 +23,15 @@ type Port struct {
 	Name string
 	Rate shaping.Rate
 	Node int // the node that owns it, or Shared
+	// Spare: it carries all that can come to it, as long as no fault takes some of
+	// its rate; until then nothing is booked on it. See Options.Pools.
+	Spare bool
 }
 
 // Fabric is a cluster made concrete. It is read only.
 type Fabric struct {
 	Cluster emu.Cluster
+	options Options
 	link    catalog.Link
 	nodes   []node
 	gpuNode []int32 // GPU → node
@@ -52,9 +57,24 @@ type node struct {
 // 2.25. It spaces the port numbers of SMs.
 const maxSMs = 64
 
+// Options make a fabric ready for faults. All participants of a session need the
+// same ones: emu/fault.Fabric derives them.
+type Options struct {
+	// Pools makes ports of what nothing contends for as well, links up that carry
+	// all that hosts can send, so that faults can strike them. As long as none
+	// does, times are the same to the picosecond; but there is a fabric participant.
+	Pools bool
+	// NoGDR are nodes whose NICs may not read and write the memory of GPUs, beyond
+	// those that the cluster says.
+	NoGDR []int
+}
+
 // New returns the ports and paths of c, or everything that is wrong with it.
-func New(c emu.Cluster) (*Fabric, error) {
-	f := &Fabric{Cluster: c}
+func New(c emu.Cluster) (*Fabric, error) { return NewWith(c, Options{}) }
+
+// NewWith is New with options.
+func NewWith(c emu.Cluster, o Options) (*Fabric, error) {
+	f := &Fabric{Cluster: c, options: o}
 	if c.Nodes() == 0 {
 		return nil, errors.New("cluster: no nodes; declare at least one group with count 1 or more")
 	}
@@ -128,9 +148,16 @@ func (f *Fabric) addNodes() error {
 		if len(errs) > 0 {
 			continue
 		}
+		staged := *in // before its ports are made
+		staged.direct = false
 		in.use(g.GPUs, g.NICs)
+		staged.use(g.GPUs, g.NICs)
 		for place := range g.Count {
-			f.addNode(node{inside: in, group: u, place: place})
+			n := node{inside: in, group: u, place: place}
+			if slices.Contains(f.options.NoGDR, len(f.nodes)) {
+				n.inside = &staged
+			}
+			f.addNode(n)
 		}
 	}
 	return errors.Join(errs...)
@@ -154,7 +181,7 @@ func (f *Fabric) joinNodes() {
 			if p.wire {
 				p.Rate = n.wireRate(rate, p.Rate)
 			}
-			f.ports = append(f.ports, Port{fmt.Sprintf("node%d/%s", i, p.Name), p.Rate, i})
+			f.ports = append(f.ports, Port{Name: fmt.Sprintf("node%d/%s", i, p.Name), Rate: p.Rate, Node: i})
 		}
 	}
 }

@@ -65,13 +65,13 @@ func (f *Fabric) join() error {
 	if f.Cluster.Fabric.Kind == emu.KindCustom {
 		f.net, err = f.joinCustom()
 	} else {
-		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, f.railsMeet())
+		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, f.railsMeet(), f.options.Pools)
 	}
 	if err != nil {
 		return err
 	}
 	for _, p := range f.net.Ports {
-		f.ports = append(f.ports, Port{p.Name, p.Rate, Shared})
+		f.ports = append(f.ports, Port{p.Name, p.Rate, Shared, p.Spare})
 	}
 	return nil
 }
@@ -112,16 +112,17 @@ type Server struct{ Group, Place, NICs int }
 // Join returns the network that joins servers as d says, over the given link, or
 // what stands against it. Defaults of d other than its kind are filled in.
 func Join(d emu.Fabric, link catalog.Link, servers []Server, seed uint64) (*network.Network, error) {
-	return joinServers(d, link, servers, seed, sameRails(servers))
+	return joinServers(d, link, servers, seed, sameRails(servers), false)
 }
 
 // joinServers is Join; meet says why some message has to go from one rail to
 // another, nil when none has to.
-func joinServers(d emu.Fabric, link catalog.Link, servers []Server, seed uint64, meet error) (*network.Network, error) {
+func joinServers(d emu.Fabric, link catalog.Link, servers []Server, seed uint64, meet error, pools bool) (*network.Network, error) {
 	c, err := networkConfig(d, link, seed)
 	if err != nil {
 		return nil, err
 	}
+	c.Pools = pools
 	if c.Shape == network.RailOptimized || c.Shape == network.RailOnly {
 		if meet != nil && c.Shape == network.RailOnly {
 			return nil, fmt.Errorf("fabric rail-only: %w; rails are not joined, so give all nodes the same NICs, or take rail-optimized", meet)
@@ -159,13 +160,14 @@ func (f *Fabric) railsMeet() error {
 	type told struct {
 		system, machine string
 		gpus, nics      int
+		direct          bool
 	}
 	var kinds []*node
 	seen := map[told]bool{}
 	for i := range f.nodes {
 		n := &f.nodes[i]
 		g := &f.Cluster.Groups[n.group]
-		if k := (told{g.System, g.Machine, n.gpus, n.nics}); !seen[k] {
+		if k := (told{g.System, g.Machine, n.gpus, n.nics, n.direct}); !seen[k] {
 			seen[k] = true
 			kinds = append(kinds, &f.nodes[i])
 		}

@@ -16,7 +16,7 @@ func (f *Fabric) Notes() []string {
 	var seen []*inside
 	for i := range f.nodes {
 		in := f.nodes[i].inside
-		if !in.given || slices.Contains(seen, in) {
+		if !in.given || slices.ContainsFunc(seen, func(o *inside) bool { return o.m.Name == in.m.Name }) {
 			continue
 		}
 		all = append(all, fmt.Sprintf("machine %s: SMs, proxies and what the file does not say are taken from %s (assumed)", in.m.Name, catalog.LikeName(&in.m)))

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"math/bits"
 	"sort"
 
 	"github.com/railyard/railyard/shaping"
@@ -17,6 +18,42 @@ type State struct {
 	Jitter  shaping.Duration // most of what is added beyond that, drawn for each frame
 	Loss    int64            // chance that a packet is lost, in billionths
 	Corrupt int64            // … or damaged, which the CRC catches; it is lost as well
+}
+
+// And returns what two causes make of a part together: shares multiply, latencies
+// add up, a packet has to survive both, and down is down.
+func (s State) And(o State) State {
+	return State{Share: times(s.Share, o.Share), Down: s.Down || o.Down,
+		Extra: plus(s.Extra, o.Extra), Jitter: plus(s.Jitter, o.Jitter),
+		Loss: either(s.Loss, o.Loss), Corrupt: either(s.Corrupt, o.Corrupt)}
+}
+
+// times multiplies shares. What two causes leave is never nothing, when neither
+// takes all.
+func times(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return max(a*b/Whole, 1)
+}
+
+// either returns the chance that at least one of two happens.
+func either(a, b int64) int64 { return a + b - a*b/Certain }
+
+// longest bounds what is added to a latency: faults may add up to more than
+// emulated time can say.
+const longest = 30 * 24 * 3600 * shaping.Second
+
+func plus(a, b shaping.Duration) shaping.Duration { return min(a+b, longest) }
+
+// Of returns what is left of a rate, at least 1 B/s unless the share is 0.
+func (s State) Of(r shaping.Rate) shaping.Rate {
+	if s.Share == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(r), uint64(s.Share))
+	q, _ := bits.Div64(hi, lo, Whole)
+	return max(shaping.Rate(q), 1)
 }
 
 // Sound is the state of a part that no fault touches.
@@ -101,6 +138,33 @@ func (l *Line) Change(a, b shaping.Time, edit func(*State)) {
 	}
 }
 
+// Changes lists the instants at which the state changes, ascending.
+func (l *Line) Changes() []shaping.Time {
+	if l == nil {
+		return nil
+	}
+	all := make([]shaping.Time, len(l.spans))
+	for i := range l.spans {
+		all[i] = l.spans[i].from
+	}
+	return all
+}
+
+// Add makes a part suffer o as well, from instant a until b (Never: for good).
+func (l *Line) Add(a, b shaping.Time, o State) {
+	if a >= b {
+		return
+	}
+	l.cut(a)
+	if b != shaping.Never {
+		l.cut(b)
+	}
+	first := sort.Search(len(l.spans), func(i int) bool { return l.spans[i].from >= a })
+	for i := first; i < len(l.spans) && l.spans[i].from < b; i++ {
+		l.spans[i].State = l.spans[i].And(o)
+	}
+}
+
 // cut makes a span begin at t.
 func (l *Line) cut(t shaping.Time) {
 	i := sort.Search(len(l.spans), func(i int) bool { return l.spans[i].from >= t })
@@ -111,4 +175,23 @@ func (l *Line) cut(t shaping.Time) {
 	l.spans = append(l.spans, span{})
 	copy(l.spans[i+1:], l.spans[i:])
 	l.spans[i] = span{t, s}
+}
+
+// outages returns when the part is down, as spans that do not touch.
+func (l *Line) outages() []Span {
+	var all []Span
+	for i := range l.spans {
+		from, to := l.spans[i].from, shaping.Never
+		if i+1 < len(l.spans) {
+			to = l.spans[i+1].from
+		}
+		switch n := len(all); {
+		case !l.spans[i].Down:
+		case n > 0 && all[n-1].to == from:
+			all[n-1].to = to
+		default:
+			all = append(all, Span{from, to})
+		}
+	}
+	return all
 }

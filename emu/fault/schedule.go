@@ -1,6 +1,10 @@
 package fault
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/shaping"
 )
@@ -15,6 +19,22 @@ type Schedule struct {
 	stops []Stop               // by instant, then GPU
 	calls []Call
 	flips []Flip
+	cuts  []cut
+	walls []Wall
+	// waiting are the faults whose instant a rehearsal must find.
+	waiting []int
+}
+
+// Wall is a fault of this tool's own processes that emulated time does not know.
+type Wall struct {
+	At    shaping.Time // once the emulated clock is there
+	Fault int
+}
+
+// cut keeps sides apart for a time.
+type cut struct {
+	from, to shaping.Time
+	side     []int // of each node; -1: joined to all
 }
 
 // How says in which way a GPU stops.
@@ -45,14 +65,14 @@ type Wrong uint8
 const (
 	Skips  Wrong = iota // it never calls
 	Late                // it calls later, by Delay
-	Resize              // with Count elements
+	Resize              // with Count elements; -1: one more than the others
 	Retype              // with another type, op or root: Says tells
 	Swaps               // it calls the operation after this one first
 )
 
 // Call is one operation that a rank calls in another way than the others.
 type Call struct {
-	Op    int // index of the operation in the scenario; -1: every one in force
+	Op    int // index of the operation in the scenario
 	GPU   int
 	Wrong Wrong
 	Delay shaping.Duration
@@ -88,6 +108,25 @@ func (s *Schedule) GPU(gpu int) *Line {
 	return s.gpus[gpu]
 }
 
+// Apart returns when no message passes between two nodes, as far as partitions
+// go; nil when none parts them.
+func (s *Schedule) Apart(a, b int) *Line {
+	if s == nil {
+		return nil
+	}
+	var l *Line
+	for _, c := range s.cuts {
+		if x, y := c.side[a], c.side[b]; x < 0 || y < 0 || x == y {
+			continue
+		}
+		if l == nil {
+			l = &Line{}
+		}
+		l.Add(c.from, c.to, State{Share: Whole, Down: true})
+	}
+	return l
+}
+
 // Dead returns when a node's process is killed; Never for most.
 func (s *Schedule) Dead(node int) shaping.Time {
 	if s == nil {
@@ -113,6 +152,75 @@ func (s *Schedule) Calls() []Call {
 		return nil
 	}
 	return s.calls
+}
+
+// Walls lists what is done to this tool's own processes.
+func (s *Schedule) Walls() []Wall {
+	if s == nil {
+		return nil
+	}
+	return s.walls
+}
+
+// Waiting lists the faults, by position, that strike after an operation or at a
+// step of a plan: a rehearsal finds their instants, and then they are compiled
+// again with At set.
+func (s *Schedule) Waiting() []int {
+	if s == nil {
+		return nil
+	}
+	return s.waiting
+}
+
+// Reroute is an instant from which on switches route round dead ports: routes are
+// then those of fabric.Around.
+type Reroute struct {
+	At   shaping.Time
+	Dead []fabric.PortID
+}
+
+// Reroutes lists how routes change when the subnet manager takes sweep to go round
+// what is dead, and as long to come back to it. What is up again before it was
+// noticed changes nothing; what two outages share is one. With sweep 0 routes
+// never change.
+func (s *Schedule) Reroutes(f *fabric.Fabric, sweep shaping.Duration) []Reroute {
+	if s == nil || sweep == 0 {
+		return nil
+	}
+	type turn struct {
+		at   shaping.Time
+		port fabric.PortID
+		dead bool
+	}
+	var turns []turn
+	for _, id := range slices.Sorted(maps.Keys(s.ports)) {
+		if !f.Shares(id) {
+			continue
+		}
+		for _, o := range s.ports[id].outages() {
+			if o.to != shaping.Never && o.to.Sub(o.from) < sweep {
+				continue
+			}
+			turns = append(turns, turn{o.from.Add(sweep), id, true})
+			if o.to != shaping.Never {
+				turns = append(turns, turn{o.to.Add(sweep), id, false})
+			}
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	dead := map[fabric.PortID]bool{}
+	var all []Reroute
+	for i, t := range turns {
+		if t.dead {
+			dead[t.port] = true
+		} else {
+			delete(dead, t.port)
+		}
+		if i+1 == len(turns) || turns[i+1].at != t.at {
+			all = append(all, Reroute{t.at, slices.Sorted(maps.Keys(dead))})
+		}
+	}
+	return all
 }
 
 // Flips lists the bits that turn over.

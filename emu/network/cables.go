@@ -10,6 +10,9 @@ type Trunk struct {
 type wired interface {
 	leaf(host int) int
 	trunks() []Trunk
+	links() []link
+	// around returns a way that avoids dead ports, where it can.
+	around(dead []bool) way
 }
 
 // Leaf returns the switch that a host hangs on, by their positions.

@@ -36,6 +36,8 @@ type clos struct {
 
 	leafUp, leafDown []int // first port of each leaf, up and down
 	podUp, podDown   []int // first port of each pod
+
+	dead []bool // ports not to be taken; nil: none
 }
 
 // buildClos chooses the fewest tiers that join all hosts.
@@ -223,9 +225,9 @@ func (c *clos) count() {
 }
 
 // addPorts adds what can be contended. Pools that carry all that hosts below
-// can send, and receive, are left out: their NICs are the limit.
+// can send, and receive, are left out unless asked for: their NICs are the limit.
 func (c *clos) addPorts() {
-	if c.tiers == 1 || c.pooled && c.Oversubscription == 1 || c.Aligned && c.leaves == c.rails {
+	if c.tiers == 1 || !c.Pools && (c.pooled && c.Oversubscription == 1 || c.Aligned && c.leaves == c.rails) {
 		return
 	}
 	for l := range c.leaves {
@@ -260,7 +262,9 @@ func (c *clos) leafPool(leaf int) shaping.Rate {
 // port for each. It returns the first.
 func (c *clos) bunch(name string, links int, pool shaping.Rate) int {
 	if c.pooled {
-		return c.add(name, pool)
+		port := c.add(name, pool)
+		c.Ports[port].Spare = c.Oversubscription == 1
+		return port
 	}
 	first := len(c.Ports)
 	for l := range links {

@@ -14,19 +14,19 @@ func (c *clos) path(from, to int, flow uint64) (Path, bool) {
 	podA, podB := c.pod(a), c.pod(b)
 	w := walk{hop: c.Hop}
 	w.pass(1)
-	link := c.choose(c.up, to, flow, 1)
+	link := c.take(c.up, to, flow, 1, func(i int) bool { return c.rises(a, b, i) })
 	spine := link / c.bundle
 	w.through(c.port(c.leafUp, a, link))
 	w.pass(1)
 	if podA != podB {
-		link := c.choose(c.podLinks, to, flow, 2)
-		core := link / c.coreBundle
+		link := c.take(c.podLinks, to, flow, 2, func(i int) bool { return c.crosses(podA, podB, spine, i) })
+		first := spine*c.podLinks + link/c.coreBundle*c.coreBundle // of the core's links down
 		w.through(c.port(c.podUp, podA, spine*c.podLinks+link))
 		w.pass(1)
-		w.through(c.port(c.podDown, podB, spine*c.podLinks+core*c.coreBundle+c.choose(c.coreBundle, to, flow, 3)))
+		w.through(c.port(c.podDown, podB, first+c.take(c.coreBundle, to, flow, 3, func(i int) bool { return c.alive(c.podDown, podB, first+i) })))
 		w.pass(1)
 	}
-	w.through(c.port(c.leafDown, b, spine*c.bundle+c.choose(c.bundle, to, flow, 4)))
+	w.through(c.port(c.leafDown, b, spine*c.bundle+c.take(c.bundle, to, flow, 4, func(i int) bool { return c.alive(c.leafDown, b, spine*c.bundle+i) })))
 	w.pass(1)
 	return w.end(), true
 }

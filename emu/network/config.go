@@ -123,6 +123,9 @@ type Config struct {
 	Switches []string
 	Links    []Cable
 	Seed     uint64
+	// Pools adds ports that nothing contends for as well: pools of links up that
+	// carry all that the hosts below can send. A fault may strike them.
+	Pools bool
 }
 
 // Cable is a link of a Custom network, both directions.

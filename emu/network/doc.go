@@ -10,6 +10,8 @@
 //	torus.go      torus of any number of dimensions
 //	graph.go      ways through any graph: shortest, static or by hash, or by a random middle (Valiant)
 //	cables.go     Trunks: which switches the cables join
+//	cut.go        what ports lose with a switch or a cable
+//	around.go     ways round what does not work
 //	count.go      Bill: how many switches, cables and ports
 //
 // A port is a directed link, or a pool of parallel ones, that several messages

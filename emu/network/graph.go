@@ -17,6 +17,7 @@ type graph struct {
 	groups int
 	// next, when set, picks the way instead: a torus goes dimension by dimension.
 	next func(at, to int) int
+	dead []bool // ports not to be taken; nil: none
 }
 
 // edge is a bundle of links from one switch to another.
@@ -83,7 +84,7 @@ func (g *graph) path(from, to int, flow uint64) (Path, bool) {
 	w := walk{hop: g.Hop}
 	a, b := g.at[from], g.at[to]
 	w.pass(1)
-	if mid := g.middle(a, b, flow); mid >= 0 {
+	if mid := g.middle(a, b, flow); mid >= 0 && (g.dead == nil || g.hops(a, mid) >= 0 && g.hops(mid, b) >= 0) {
 		if !g.walk(&w, a, mid, to, flow) {
 			return Path{}, false
 		}
@@ -102,9 +103,12 @@ func (g *graph) walk(w *walk, a, b, to int, flow uint64) bool {
 	}
 	for at := a; at != b; {
 		e := g.choose(at, b, to, flow)
+		if e == nil {
+			return false
+		}
 		port := e.first
 		if !g.Routing.spreads() {
-			port += g.pick(e.links, at, to, flow)
+			port = g.pickLink(e, at, to, flow)
 		}
 		w.through(port)
 		w.latency += e.latency
@@ -114,7 +118,8 @@ func (g *graph) walk(w *walk, a, b, to int, flow uint64) bool {
 	return true
 }
 
-// choose returns the edge by which a message leaves a switch.
+// choose returns the edge by which a message leaves a switch, nil where what is
+// dead leaves none.
 func (g *graph) choose(at, b, to int, flow uint64) *edge {
 	if g.next != nil {
 		want := g.next(at, b)
@@ -130,6 +135,9 @@ func (g *graph) choose(at, b, to int, flow uint64) *edge {
 		if e := &g.out[at][i]; g.hops(e.to, b) == g.hops(at, b)-1 && g.minimal(at, e.to, b) {
 			best = append(best, e)
 		}
+	}
+	if best == nil {
+		return nil
 	}
 	return best[g.pick(len(best), at, to, flow)]
 }
@@ -183,9 +191,9 @@ func (g *graph) measure() error {
 
 // minimal reports whether a message to switch b may go from one switch to the
 // next: where there are groups, never by way of a third one, even if that took
-// fewer hops.
+// fewer hops; but round what is dead any way will do.
 func (g *graph) minimal(at, next, b int) bool {
-	return g.group == nil || g.group[at] == g.group[next] || g.group[next] == g.group[b]
+	return g.group == nil || g.dead != nil || g.group[at] == g.group[next] || g.group[next] == g.group[b]
 }
 
 // middle returns a switch of a random group that is neither end's, −1 for none.

@@ -18,6 +18,7 @@ type Network struct {
 
 	way      way
 	perPlane int // ports of each plane
+	detour   *detour
 }
 
 // Switch is one switch.
@@ -31,6 +32,9 @@ type Switch struct {
 type Port struct {
 	Name string
 	Rate shaping.Rate
+	// Spare: it carries all that can come to it, and there is a port only because
+	// of Config.Pools.
+	Spare bool
 }
 
 // Path is the way from one NIC to another.
@@ -85,16 +89,19 @@ func (n *Network) build() error {
 // in Hosts; false when they are not joined. Flow tells messages apart that a
 // hash of addresses and ports would.
 func (n *Network) Path(from, to int, flow uint64) (Path, bool) {
+	if n.detour != nil {
+		return n.detour.path(from, to, flow)
+	}
 	p, ok := n.way.path(from, to, flow)
 	if ok && n.planar() {
-		p = n.inPlane(p, from, to, flow)
+		p = n.inPlane(p, from, to, n.planeOf(to, flow))
 	}
 	return p, ok
 }
 
 // add adds a port and returns its number.
 func (n *Network) add(name string, rate shaping.Rate) int {
-	n.Ports = append(n.Ports, Port{name, rate})
+	n.Ports = append(n.Ports, Port{Name: name, Rate: rate})
 	return len(n.Ports) - 1
 }
 

@@ -37,14 +37,18 @@ func (n *Network) addPlanes() {
 	}
 }
 
-// inPlane takes a path of the first plane to that of the flow. A NIC's own link
-// is reckoned where it ends, behind the first switch, so that it lies with the
-// network's ports and not with the NIC's.
-func (n *Network) inPlane(p Path, from, to int, flow uint64) Path {
-	plane := to % n.Planes
+// planeOf returns the plane that a flow takes.
+func (n *Network) planeOf(to int, flow uint64) int {
 	if n.Routing != Static {
-		plane = n.draw(n.Planes, flow, 1<<34)
+		return n.draw(n.Planes, flow, 1<<34)
 	}
+	return to % n.Planes
+}
+
+// inPlane takes a path of the first plane to another. A NIC's own link is reckoned
+// where it ends, behind the first switch, so that it lies with the network's ports
+// and not with the NIC's.
+func (n *Network) inPlane(p Path, from, to, plane int) Path {
 	link := n.Planes*n.perPlane + 2*plane*len(n.Hosts)
 	ports := []int{link + 2*from}
 	for _, port := range p.Ports {

@@ -1,6 +1,9 @@
 package transit
 
-import "github.com/railyard/railyard/shaping"
+import (
+	"github.com/railyard/railyard/emu/fault"
+	"github.com/railyard/railyard/shaping"
+)
 
 // flow is a connection's turn at a port it does not have to itself: the frame
 // whose booking ends after now, and those that wait behind it. There is a flow
@@ -28,6 +31,9 @@ func (t *Transit) reach(i int32) (arrived bool) {
 	f.Head = max(f.Head, t.Now().Add(-t.span))
 	p := &t.ports[f.path.Ports[f.at]]
 	p.tune(t.Now())
+	if p.spare && (p.weather == nil || p.Share == fault.Whole) {
+		return t.leave(i, f.Head, f.Tail)
+	}
 	if w := p.flow(f); w != nil {
 		t.frames[w.last].next = i
 		w.last = i

@@ -64,6 +64,7 @@ type port struct {
 	shaping.Calendar
 	flows []flow
 	*weather
+	spare bool // nothing is booked, unless a fault has taken some of its rate
 }
 
 // MaxFrame is the most bytes a frame may have on the wire: more than a slice
@@ -80,7 +81,7 @@ func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
 		if t.owner[i] != t.me {
 			continue
 		}
-		t.ports[i].Calendar = shaping.NewCalendar(p.Rate, t.span)
+		t.ports[i].Calendar, t.ports[i].spare = shaping.NewCalendar(p.Rate, t.span), p.Spare
 		if record {
 			t.ports[i].Trace()
 		}
@@ -235,7 +236,14 @@ func (t *Transit) depart(i int32, e shaping.Time) (arrived bool) {
 		panic(fmt.Sprintf("transit: frame departs at %d ps, now is %d ps", int64(e), int64(t.Now())))
 	}
 	p := &t.ports[f.path.Ports[f.at]]
-	head := p.Head(f.start, e, f.Head, f.Tail, f.Bytes)
+	return t.leave(i, p.Head(f.start, e, f.Head, f.Tail, f.Bytes), e)
+}
+
+// leave takes a frame on whose first byte leaves its port at head and whose last
+// one now.
+func (t *Transit) leave(i int32, head, e shaping.Time) (arrived bool) {
+	f := &t.frames[i]
+	p := &t.ports[f.path.Ports[f.at]]
 	lat := f.path.Latency[f.at] + p.delay(t, f.path.Ports[f.at], f)
 	f.Head, f.Tail = head.Add(lat), p.inOrder(f, e.Add(lat))
 	f.at++

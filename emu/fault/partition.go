@@ -1,0 +1,19 @@
+package fault
+
+// partition keeps groups of nodes apart, on the fabric and on the control network.
+var partition = Kind{
+	Word: "partition", Family: "fabric",
+	Also:     []string{"split", "split-brain"},
+	Strikes:  []Class{Sides},
+	Means:    "no message passes between the sides, nor does the control plane; nodes of no side reach all",
+	Hardware: "a leaf pair without its uplinks, or a wrong access list: transports run out of tries, and each side declares the other dead",
+	Source:   "Jepsen: partitions",
+	takes:    lasts,
+	compile:  compilePartition,
+}
+
+func compilePartition(s *strike) {
+	for _, span := range s.spans {
+		s.s.cuts = append(s.s.cuts, cut{span.from, span.to, s.hit[0].sides})
+	}
+}
