@@ -193,7 +193,7 @@ func (k *Kernel) Accept(h transit.Header) {
 	if !r.fromHere {
 		r.due.push(h.Tail.Add(r.route.RecvPost + r.route.Receive))
 	}
-	k.Transit.Accept(h, &r.route.Wire, i)
+	k.Transit.Accept(h, k.wire(i, h.Way), i)
 }
 
 // Locate returns the run and the position among its wired connections of a

@@ -63,8 +63,16 @@ func drawFaults(rng *rand.Rand, f *fabric.Fabric) *fault.Schedule {
 }
 
 func drawBear(rng *rand.Rand) emu.Resilience {
-	return emu.Resilience{IBTimeout: 1 + rng.IntN(6), IBRetry: rng.IntN(8),
+	some := func() shaping.Duration { return shaping.Duration(rng.Int64N(100)) * shaping.Microsecond }
+	r := emu.Resilience{IBTimeout: 1 + rng.IntN(6), IBRetry: rng.IntN(8),
 		Control: shaping.Duration(1+rng.Int64N(200)) * shaping.Microsecond, Watchdog: 20 * shaping.Millisecond}
+	if rng.IntN(2) == 0 {
+		r.Failover, r.Failback, r.Probe, r.Recover = true, rng.IntN(2) == 0, some(), some()
+	}
+	if rng.IntN(2) == 0 {
+		r.Sweep = 1 + some()
+	}
+	return r
 }
 
 // faulty is what a host says of a case that faults strike: each batch, and one more
