@@ -25,7 +25,7 @@ func (k *Kernel) Check(h *transit.Header) error {
 		return fmt.Errorf("stamps %d to %d ps on connection %d, when it is %d ps", int64(h.Head), int64(h.Tail), h.Conn, int64(k.Now()))
 	}
 	if h.Lost {
-		if c.sender == none || c.remote == none || k.remotes[c.remote].guard == none {
+		if c.sender == none || c.remote == none || k.remotes[c.remote].guard == none || int(h.At) >= k.fabric.Ports() || h.Bytes < 0 || h.Bytes > transit.MaxFrame {
 			return fmt.Errorf("news of a lost frame on connection %d, which loses none", h.Conn)
 		}
 		return nil

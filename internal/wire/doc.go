@@ -9,6 +9,7 @@
 //	header.go    transit.Header: frames to and from the fabric
 //	enums.go     operations, protocols, element types, reductions (enum.go: how they pair)
 //	check.go     faults: all that is wrong with a message, at once
+//	fault.go     emu.Fault, emu.Resilience, emu.Failure, emu.Progress; calls that differ
 //	failure.go   Failure: a typed cause and where it struck
 //	status.go    … as a gRPC status
 //	bench.go     sweep.Spec and sweep.Row

@@ -562,7 +562,9 @@ type Begin struct {
 	// Whether reports carry the timeline.
 	RecordTimeline bool `protobuf:"varint,3,opt,name=record_timeline,json=recordTimeline,proto3" json:"record_timeline,omitempty"`
 	// Whether payload moves. Without it, nothing can be verified.
-	MovePayload   bool `protobuf:"varint,4,opt,name=move_payload,json=movePayload,proto3" json:"move_payload,omitempty"`
+	MovePayload bool `protobuf:"varint,4,opt,name=move_payload,json=movePayload,proto3" json:"move_payload,omitempty"`
+	// What strikes the session. With batch 0: from then on, nothing when absent.
+	Struck        *Struck `protobuf:"bytes,20,opt,name=struck,proto3" json:"struck,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -623,6 +625,13 @@ func (x *Begin) GetMovePayload() bool {
 		return x.MovePayload
 	}
 	return false
+}
+
+func (x *Begin) GetStruck() *Struck {
+	if x != nil {
+		return x.Struck
+	}
+	return nil
 }
 
 // Begun says that a batch is prepared and what would happen first.
@@ -848,7 +857,9 @@ type Report struct {
 	// Kernel events since batch 0 began.
 	Events uint64 `protobuf:"varint,9,opt,name=events,proto3" json:"events,omitempty"`
 	// More parts follow.
-	More          bool `protobuf:"varint,10,opt,name=more,proto3" json:"more,omitempty"`
+	More bool `protobuf:"varint,10,opt,name=more,proto3" json:"more,omitempty"`
+	// What the kernel gave up on in this window.
+	Failures      []*RunFailure `protobuf:"bytes,20,rep,name=failures,proto3" json:"failures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -951,6 +962,13 @@ func (x *Report) GetMore() bool {
 		return x.More
 	}
 	return false
+}
+
+func (x *Report) GetFailures() []*RunFailure {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
 }
 
 // Sent is what a node has sent to a participant. The coordinator counts frames
@@ -1195,7 +1213,14 @@ func (x *RankVerdict) GetDigest() uint64 {
 
 // Finish ends the batch: buffers are dropped, counters reported.
 type Finish struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The batch has been ended before its end: what is pending is to be dropped,
+	// once all frames are here that were sent to this node.
+	Aborted bool `protobuf:"varint,1,opt,name=aborted,proto3" json:"aborted,omitempty"`
+	// How many those are, as in Grant.
+	Expect []*Expect `protobuf:"bytes,2,rep,name=expect,proto3" json:"expect,omitempty"`
+	// Participants that have died: nothing comes from them, and nothing can be sent.
+	Dead          []uint32 `protobuf:"varint,3,rep,packed,name=dead,proto3" json:"dead,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1230,6 +1255,27 @@ func (*Finish) Descriptor() ([]byte, []int) {
 	return file_railyard_v1_node_proto_rawDescGZIP(), []int{14}
 }
 
+func (x *Finish) GetAborted() bool {
+	if x != nil {
+		return x.Aborted
+	}
+	return false
+}
+
+func (x *Finish) GetExpect() []*Expect {
+	if x != nil {
+		return x.Expect
+	}
+	return nil
+}
+
+func (x *Finish) GetDead() []uint32 {
+	if x != nil {
+		return x.Dead
+	}
+	return nil
+}
+
 // Finished is what a batch has cost the node's hardware.
 type Finished struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1238,7 +1284,11 @@ type Finished struct {
 	// Where the node's blocks spent their time, all together.
 	Time *BlockTime `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
 	// Blocks that wait although nothing is pending: the batch will never end.
-	Stuck         []*StuckBlock `protobuf:"bytes,3,rep,name=stuck,proto3" json:"stuck,omitempty"`
+	Stuck []*StuckBlock `protobuf:"bytes,3,rep,name=stuck,proto3" json:"stuck,omitempty"`
+	// How far the node's ranks have come.
+	Progress []*RankProgress `protobuf:"bytes,20,rep,name=progress,proto3" json:"progress,omitempty"`
+	// Bytes that transports sent again.
+	RedoneBytes   int64 `protobuf:"varint,21,opt,name=redone_bytes,json=redoneBytes,proto3" json:"redone_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1292,6 +1342,20 @@ func (x *Finished) GetStuck() []*StuckBlock {
 		return x.Stuck
 	}
 	return nil
+}
+
+func (x *Finished) GetProgress() []*RankProgress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *Finished) GetRedoneBytes() int64 {
+	if x != nil {
+		return x.RedoneBytes
+	}
+	return 0
 }
 
 // StuckBlock is a block that can never go on, and what it waits for.
@@ -1601,7 +1665,7 @@ var File_railyard_v1_node_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_node_proto_rawDesc = "" +
 	"\n" +
-	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\xa9\x02\n" +
+	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\xa9\x02\n" +
 	"\x0eSessionRequest\x12*\n" +
 	"\x05setup\x18\x01 \x01(\v2\x12.railyard.v1.SetupH\x00R\x05setup\x12*\n" +
 	"\x05begin\x18\x02 \x01(\v2\x12.railyard.v1.BeginH\x00R\x05begin\x12*\n" +
@@ -1633,12 +1697,13 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12)\n" +
 	"\x10protocol_version\x18\x02 \x01(\rR\x0fprotocolVersion\x12\x12\n" +
 	"\x04gpus\x18\x03 \x01(\rR\x04gpus\x12\x10\n" +
-	"\x03pid\x18\x04 \x01(\x03R\x03pid\"\x8f\x01\n" +
+	"\x03pid\x18\x04 \x01(\x03R\x03pid\"\xbc\x01\n" +
 	"\x05Begin\x12\x14\n" +
 	"\x05batch\x18\x01 \x01(\rR\x05batch\x12$\n" +
 	"\x04runs\x18\x02 \x03(\v2\x10.railyard.v1.RunR\x04runs\x12'\n" +
 	"\x0frecord_timeline\x18\x03 \x01(\bR\x0erecordTimeline\x12!\n" +
-	"\fmove_payload\x18\x04 \x01(\bR\vmovePayload\"M\n" +
+	"\fmove_payload\x18\x04 \x01(\bR\vmovePayload\x12+\n" +
+	"\x06struck\x18\x14 \x01(\v2\x13.railyard.v1.StruckR\x06struck\"M\n" +
 	"\x05Begun\x12\x14\n" +
 	"\x05batch\x18\x01 \x01(\rR\x05batch\x12\x17\n" +
 	"\anext_ps\x18\x02 \x01(\x03R\x06nextPs\x12\x15\n" +
@@ -1650,7 +1715,7 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\rfabric_frames\x18\x04 \x03(\v2\x18.railyard.v1.FrameHeaderR\ffabricFrames\"B\n" +
 	"\x06Expect\x12 \n" +
 	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
-	"\x06frames\x18\x02 \x01(\x04R\x06frames\"\xd1\x02\n" +
+	"\x06frames\x18\x02 \x01(\x04R\x06frames\"\x86\x03\n" +
 	"\x06Report\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x17\n" +
 	"\anext_ps\x18\x02 \x01(\x03R\x06nextPs\x12\x15\n" +
@@ -1662,7 +1727,8 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\arecords\x18\b \x01(\v2\x14.railyard.v1.RecordsR\arecords\x12\x16\n" +
 	"\x06events\x18\t \x01(\x04R\x06events\x12\x12\n" +
 	"\x04more\x18\n" +
-	" \x01(\bR\x04more\"\x9c\x01\n" +
+	" \x01(\bR\x04more\x123\n" +
+	"\bfailures\x18\x14 \x03(\v2\x17.railyard.v1.RunFailureR\bfailures\"\x9c\x01\n" +
 	"\x04Sent\x12 \n" +
 	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
 	"\x06frames\x18\x02 \x01(\x04R\x06frames\x12*\n" +
@@ -1676,12 +1742,17 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\x12\x14\n" +
 	"\x05wrong\x18\x03 \x01(\x03R\x05wrong\x12\x1a\n" +
 	"\belements\x18\x04 \x01(\x03R\belements\x12\x16\n" +
-	"\x06digest\x18\x05 \x01(\x06R\x06digest\"\b\n" +
-	"\x06Finish\"\x91\x01\n" +
+	"\x06digest\x18\x05 \x01(\x06R\x06digest\"c\n" +
+	"\x06Finish\x12\x18\n" +
+	"\aaborted\x18\x01 \x01(\bR\aaborted\x12+\n" +
+	"\x06expect\x18\x02 \x03(\v2\x13.railyard.v1.ExpectR\x06expect\x12\x12\n" +
+	"\x04dead\x18\x03 \x03(\rR\x04dead\"\xeb\x01\n" +
 	"\bFinished\x12*\n" +
 	"\x05ports\x18\x01 \x03(\v2\x14.railyard.v1.PortUseR\x05ports\x12*\n" +
 	"\x04time\x18\x02 \x01(\v2\x16.railyard.v1.BlockTimeR\x04time\x12-\n" +
-	"\x05stuck\x18\x03 \x03(\v2\x17.railyard.v1.StuckBlockR\x05stuck\"\xc6\x01\n" +
+	"\x05stuck\x18\x03 \x03(\v2\x17.railyard.v1.StuckBlockR\x05stuck\x125\n" +
+	"\bprogress\x18\x14 \x03(\v2\x19.railyard.v1.RankProgressR\bprogress\x12!\n" +
+	"\fredone_bytes\x18\x15 \x01(\x03R\vredoneBytes\"\xc6\x01\n" +
 	"\n" +
 	"StuckBlock\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
@@ -1747,9 +1818,12 @@ var file_railyard_v1_node_proto_goTypes = []any{
 	(*Failure)(nil),         // 20: railyard.v1.Failure
 	(*Cluster)(nil),         // 21: railyard.v1.Cluster
 	(*Run)(nil),             // 22: railyard.v1.Run
-	(*FrameHeader)(nil),     // 23: railyard.v1.FrameHeader
-	(*RankEnd)(nil),         // 24: railyard.v1.RankEnd
-	(*Records)(nil),         // 25: railyard.v1.Records
+	(*Struck)(nil),          // 23: railyard.v1.Struck
+	(*FrameHeader)(nil),     // 24: railyard.v1.FrameHeader
+	(*RankEnd)(nil),         // 25: railyard.v1.RankEnd
+	(*Records)(nil),         // 26: railyard.v1.Records
+	(*RunFailure)(nil),      // 27: railyard.v1.RunFailure
+	(*RankProgress)(nil),    // 28: railyard.v1.RankProgress
 }
 var file_railyard_v1_node_proto_depIdxs = []int32{
 	2,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
@@ -1767,24 +1841,28 @@ var file_railyard_v1_node_proto_depIdxs = []int32{
 	21, // 12: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
 	3,  // 13: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
 	22, // 14: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
-	8,  // 15: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
-	23, // 16: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
-	10, // 17: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
-	23, // 18: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
-	24, // 19: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
-	25, // 20: railyard.v1.Report.records:type_name -> railyard.v1.Records
-	13, // 21: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
-	17, // 22: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
-	18, // 23: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
-	16, // 24: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
-	20, // 25: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
-	0,  // 26: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
-	1,  // 27: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
-	27, // [27:28] is the sub-list for method output_type
-	26, // [26:27] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	23, // 15: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
+	8,  // 16: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
+	24, // 17: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
+	10, // 18: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
+	24, // 19: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
+	25, // 20: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
+	26, // 21: railyard.v1.Report.records:type_name -> railyard.v1.Records
+	27, // 22: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
+	13, // 23: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
+	8,  // 24: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
+	17, // 25: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
+	18, // 26: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
+	16, // 27: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
+	28, // 28: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
+	20, // 29: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
+	0,  // 30: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
+	1,  // 31: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
+	31, // [31:32] is the sub-list for method output_type
+	30, // [30:31] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_node_proto_init() }
@@ -1795,6 +1873,7 @@ func file_railyard_v1_node_proto_init() {
 	file_railyard_v1_cluster_proto_init()
 	file_railyard_v1_exchange_proto_init()
 	file_railyard_v1_failure_proto_init()
+	file_railyard_v1_fault_proto_init()
 	file_railyard_v1_run_proto_init()
 	file_railyard_v1_timeline_proto_init()
 	file_railyard_v1_node_proto_msgTypes[0].OneofWrappers = []any{
