@@ -19,8 +19,11 @@ type Hit struct {
 
 // NICHits returns the ports of a NIC to the fabric.
 func (f *Fabric) NICHits(node, nic int) []Hit {
-	n := &f.nodes[node]
-	return []Hit{{Port: n.nicPort(nic, wireOut), Into: true, Lost: 1, Of: 1}, {Port: n.nicPort(nic, wireIn), Into: true, Lost: 1, Of: 1}}
+	n, links := &f.nodes[node], 1
+	if f.net != nil {
+		links = f.net.NICLinks()
+	}
+	return []Hit{{Port: n.nicPort(nic, wireOut), Into: true, Lost: links, Of: links}, {Port: n.nicPort(nic, wireIn), Into: true, Lost: links, Of: links}}
 }
 
 // SwitchHits returns the ports that lead to and from a switch of a plane, by its
