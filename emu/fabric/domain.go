@@ -33,6 +33,16 @@ func (f *Fabric) together(node int) int {
 	return node
 }
 
+// inDomain reports whether two GPUs of different nodes are of one NVLink domain.
+func (f *Fabric) inDomain(a, b int) bool {
+	m, n := &f.nodes[f.gpuNode[a]], &f.nodes[f.gpuNode[b]]
+	return m != n && m.domain >= 0 && m.domain == n.domain && m.nvlinks[a-m.firstGPU] > 0 && n.nvlinks[b-n.firstGPU] > 0
+}
+
+// Close reports whether two GPUs are of one node, or NVLink domain: whatever the
+// channel, there is one way between them.
+func (f *Fabric) Close(a, b int) bool { return f.gpuNode[a] == f.gpuNode[b] || f.inDomain(a, b) }
+
 // throughDomain returns the way from a GPU to one of another node of the same
 // NVLink domain: no NIC, no proxy, the switch's latency.
 func (f *Fabric) throughDomain(a, b *node, src, dst int, p collective.Protocol) Route {
