@@ -8,8 +8,8 @@ import (
 )
 
 // domainOf returns the number of the NVLink domain that a node about to be added
-// shares with others: the trays of a rack in turn, or machines that name the
-// same one. Its number is that of the first node in it.
+// shares with others: the trays of a rack in turn, the hosts of a slice of TPUs, or
+// machines that name the same one. Its number is that of the first node in it.
 func (f *Fabric) domainOf(n *node) int {
 	next := len(f.nodes)
 	if n.given && n.m.Domain != "" {
@@ -21,6 +21,9 @@ func (f *Fabric) domainOf(n *node) int {
 	}
 	if trays := n.system.Board.Domain; !n.given && trays > 0 {
 		return next - n.place%trays
+	}
+	if n.sliced {
+		return next - n.place
 	}
 	return -1
 }

@@ -85,5 +85,8 @@ func (in *inside) leastNVLink() shaping.Duration {
 	if v.NVLS.Rate > 0 {
 		least = min(least, v.NVLS.Step/2)
 	}
+	if in.sliced {
+		least = min(least, in.system.Board.ICI.Hop)
+	}
 	return least
 }

@@ -40,12 +40,13 @@ func (p *Path) Bytes(wire shaping.Bytes) shaping.Bytes {
 
 // Route is how the messages of one connection travel.
 type Route struct {
-	// Remote: the ends are on different nodes. Then Local leads to the buffer
+	// Remote: the ends are on different nodes, or on one whose GPUs meet by ports that
+	// others share. Then Local leads to the buffer
 	// the NIC reads from, and Wire from there to the receiver's memory.
 	Remote bool
-	// FromSwitch: the sender is a switch, or a GPU of the same NVLink domain on
-	// another node, with neither buffer nor proxy: what it sends goes on the wire at
-	// once.
+	// FromSwitch: the sender is a switch, or a GPU of the same NVLink domain, or slice
+	// of TPUs, on another node, with neither buffer nor proxy: what it sends goes on the
+	// wire at once.
 	FromSwitch bool
 	Local      Path
 	Wire       Path
@@ -71,6 +72,9 @@ type Route struct {
 func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
 	r := Route{SendProxy: src, RecvProxy: dst, SM: b.system.SM.Rate, Answer: f.answer, Refill: f.answer}
+	if a.slice != nil && a.slice == b.slice {
+		return f.throughICI(a, b, src, dst, p)
+	}
 	if a == b {
 		r.Local, r.Credit = a.between(src-a.firstGPU, dst-a.firstGPU, p)
 		return r

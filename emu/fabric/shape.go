@@ -48,6 +48,9 @@ func (f *Fabric) finish(s *collective.Shape, g *collective.Group, comm []int) {
 			g.Rings = n.ringsOf(comm, ranks)
 		}
 	}
+	if n := &f.nodes[nodes[0]]; len(nodes) > 1 && n.slice != nil {
+		g.Rings = f.ringsOver(n, comm, g.Ranks)
+	}
 }
 
 // computes reports whether an NVSwitch that joins all GPUs reduces.

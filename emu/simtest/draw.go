@@ -217,7 +217,7 @@ func (c Case) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d\n", c.Seed)
 	for i, g := range c.Cluster.Groups {
-		fmt.Fprintf(&b, "  group %d: %d × %s, %d GPUs, %d NICs\n", i, g.Count, g.System, g.GPUs, g.NICs)
+		fmt.Fprintf(&b, "  group %d: %d × %s, %d GPUs, %d NICs, slice %+v\n", i, g.Count, g.System, g.GPUs, g.NICs, g.Slice)
 	}
 	fmt.Fprintf(&b, "  fabric: %+v\n", c.Cluster.Fabric)
 	for i, batch := range c.Batches {

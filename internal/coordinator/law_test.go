@@ -88,6 +88,22 @@ func TestLawInDomains(t *testing.T) {
 	}
 }
 
+// TestLawOverICI: the law on a slice of TPUs. All its links are shared, those of a
+// host's board too, and a dark circuit sends messages about it.
+func TestLawOverICI(t *testing.T) {
+	t.Parallel()
+	c := emu.Cluster{Name: "slice", Groups: []emu.Group{{Count: 4, System: "tpu-v4",
+		Slice: emu.Slice{Torus: []int{4, 4, 1}, Wrap: "xy", Dark: []string{"x0"}}}}}
+	for _, s := range []spreading{{1, false}, {2, true}, {4, true}} {
+		t.Run(fmt.Sprintf("%d processes", s.procs), func(t *testing.T) {
+			r := gather(t, c, s.procs, s.delay)
+			for _, algorithm := range []string{"ring", "tree"} {
+				r.lawful(single(algorithm), foresee(t, c, single(algorithm)))
+			}
+		})
+	}
+}
+
 // spreading is over how many processes nodes are spread, and whether frames
 // between them are held back at random.
 type spreading struct {
