@@ -146,5 +146,7 @@ func (f *Fabric) Group(node int) int { return f.nodes[node].group }
 // Pools reports whether switches and cables can be struck: see Options.
 func (f *Fabric) Pools() bool { return f.options.Pools }
 
-// Shares reports whether a port belongs to the network, not to a node.
-func (f *Fabric) Shares(id PortID) bool { return id >= f.netBase && int(id) < len(f.ports) }
+// Shares reports whether a port is of the network between NICs.
+func (f *Fabric) Shares(id PortID) bool {
+	return f.net != nil && id >= f.netBase && int(id-f.netBase) < len(f.net.Ports)
+}
