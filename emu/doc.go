@@ -3,6 +3,8 @@
 //
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
 //	load*.go    reading, validating and printing cluster files
+//	slice.go    slices of TPU pods: shape, optical circuits, what is dark
+//	rewire.go   Rewired: circuits set anew, for the next run
 //	custom.go   fabrics that list their own switches and links
 //	run.go      Run: one execution of one plan at one size; Batch: runs in flight together
 //	fault.go    Fault: a declared change of the hardware; Resilience: how runs bear it

@@ -38,6 +38,8 @@ type KnownSystem struct {
 	Name       string
 	GPUs, NICs int
 	Kind, Link string // the fabric it ships with
+	// Pod is what ICI may join, where there is any.
+	Pod Pod
 }
 
 // Validate says what is wrong with a cluster, all at once: the error joins
@@ -60,6 +62,9 @@ func (c *Cluster) Effective(known Known) Cluster {
 		}
 		if g.NICs == 0 {
 			g.NICs = min(s.NICs, g.GPUs)
+		}
+		if s.Pod.Chips > 0 {
+			g.Slice = g.Slice.Filled(g.Count)
 		}
 		if e.Fabric.Kind == "" {
 			e.Fabric.Kind = s.Kind
@@ -168,6 +173,11 @@ func (c *Cluster) checkGroup(g Group, field string, known Known, ps *problems) {
 		ps.say(field+".machine", "%s", suggest.Unknown(g.Machine, c.machineNames()))
 	} else if known.Systems != nil {
 		ps.say(field+".system", "%s", suggest.Unknown(g.System, known.SystemNames()))
+	}
+	if s, ok := c.kind(g, known); ok && s.Pod.Chips > 0 {
+		g.Slice.check(g.Count, s.Pod, field, ps)
+	} else if ok && !g.Unsaid() {
+		ps.say(field, "torus, wrap, cubes and dark say how ICI joins hosts of TPUs; a %s has none", s.Name)
 	}
 	ps.between(field+".gpus", g.GPUs, gpus, of)
 	ps.between(field+".nics", g.NICs, nics, of)

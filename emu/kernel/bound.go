@@ -172,11 +172,10 @@ func (b *block) skip(r *run) bool {
 // uses reports whether a step sends, or receives, on a connection.
 func (k *Kernel) uses(b *block, ci int32, s *collective.Step, sends bool) bool {
 	if sends {
-		i := ci - b.sends
-		return sendMask(s)>>i&1 != 0
+		return sendMask(s).Has(int(ci - b.sends))
 	}
-	for m := recvMask(s); m != 0; m &= m - 1 {
-		if k.recvConn(b, m) == ci {
+	for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
+		if k.recvConn(b, i) == ci {
 			return true
 		}
 	}

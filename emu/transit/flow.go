@@ -31,13 +31,13 @@ func (t *Transit) reach(i int32) (arrived bool) {
 	f.Head = max(f.Head, t.Now().Add(-t.span))
 	p := &t.ports[f.path.Ports[f.at]]
 	p.tune(t.Now())
-	if p.spare && (p.weather == nil || p.Share == fault.Whole) {
-		return t.leave(i, f.Head, f.Tail)
-	}
 	if w := p.flow(f); w != nil {
 		t.frames[w.last].next = i
 		w.last = i
 		return false
+	}
+	if p.spare && (p.weather == nil || p.Share == fault.Whole) {
+		return t.leave(i, f.Head, f.Tail)
 	}
 	if p.Fits(f.Head, t.Now(), f.Bytes) {
 		// The port had nothing else to do while the frame came in: cut-through.
