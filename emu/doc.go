@@ -27,6 +27,7 @@
 //	predict/   one kernel, the whole cluster, to the end
 //	tuner/     NCCL's published cost model: which algorithm, protocol, channels
 //	fault/     declared faults, made into what each part is like at each instant
+//	trial/     when a batch that faults struck is over, and why
 //	sweep/     from what a user asks of bench or predict to batches, and rows
 //	topo/      which way bytes go and what limits them, asked before anything runs
 //	draw/      pictures of servers and of the switches between them

@@ -11,6 +11,10 @@
 //	conn.go     a connection: slots, credits, messages ready
 //	queue.go    FIFOs of connections
 //	proxy.go    across nodes: buffer, proxy, NIC; proxy and flush on receipt
+//	transport.go  reliable connections over ways that lose frames
+//	failover.go   … by other NICs, and round what is dead
+//	halt.go     GPUs that stop, processes that are killed
+//	call.go     who calls what when; how far ranks have come
 //	rank.go     iterations: the launch floor, and when a rank is done
 //	bound.go    Out: the earliest stamp of anything it may still send
 //	admit.go    Check: whether a header from elsewhere can be accepted
@@ -33,5 +37,5 @@
 // The kernel is a state machine: events in, effects out (moves of real data for
 // emu/payload, frames for other participants, records, ends). It has no
 // goroutine, clock or lock. May import: emu, collective, shaping and the rooms
-// fabric, catalog, transit, wiring.
+// fabric, fault, catalog, transit, wiring.
 package kernel
