@@ -217,7 +217,7 @@ func TestHeaderByTheFabric(t *testing.T) {
 		{nil, "kind: missing"},
 		{&railyardv1.FrameHeader{Kind: data, Protocol: simple, HasPayload: true, PayloadBytes: 1}, "payload_bytes 1: must be 0"},
 		{&railyardv1.FrameHeader{Kind: data, Protocol: simple, HeadPs: -5}, "head_ps 18446744073709551611: at most"},
-		{&railyardv1.FrameHeader{Kind: -1, Protocol: simple}, "kind 18446744073709551615: at most 3"},
+		{&railyardv1.FrameHeader{Kind: -1, Protocol: simple}, "kind 18446744073709551615: at most 5"},
 	} {
 		_, err := DecodeHeader(c.h)
 		sayAll(t, err, c.want)
