@@ -29,6 +29,15 @@ type Path struct {
 	Usable int64
 }
 
+// Before returns the latency right before a position on the path, that of its
+// end included.
+func (p *Path) Before(at int32) shaping.Duration {
+	if at == 0 {
+		return p.Lead
+	}
+	return p.Latency[at-1]
+}
+
 // Route is how the messages of one connection travel.
 type Route struct {
 	// Remote: the ends are on different nodes. Then Local leads to the buffer
