@@ -40,6 +40,7 @@ const (
 	zap       = "go.uber.org/zap"
 	xterm     = "golang.org/x/term"
 	xcpu      = "golang.org/x/sys/cpu" // which instructions there are: same bits, other speed
+	xunix     = "golang.org/x/sys/unix"
 	yaml      = "github.com/goccy/go-yaml"
 	cobra     = "github.com/spf13/cobra"
 	pflag     = "github.com/spf13/pflag"
@@ -66,6 +67,9 @@ var pureStd = []string{
 var table = []row{
 	{path: "shaping", level: pure,
 		reason: "instants and rates are the ground: whoever needs them must not need a cluster as well"},
+	{path: "shaping/pacer", level: host,
+		modules: []string{xunix},
+		reason:  "public: wall time to the microsecond, one thread a process; waits for whoever shapes real streams and knows no link"},
 	{path: "collective", level: pure,
 		std:     []string{"unsafe"},
 		modules: []string{xcpu},
@@ -145,6 +149,9 @@ var table = []row{
 		imports: []string{"shaping", "emu/transit"},
 		never:   []string{"emu/kernel"},
 		reason:  "the arithmetic of horizons, run by the coordinator, which may hold no kernel"},
+	{path: "emu/pace", level: pure,
+		imports: []string{"shaping"},
+		reason:  "emulated time against the wall, reckoned with numbers that are passed in, so that no test waits"},
 	{path: "emu/timeline", level: pure,
 		imports: []string{"collective", "emu"},
 		reason:  "records as text; reads what a kernel wrote, needs none itself"},
@@ -157,7 +164,7 @@ var table = []row{
 		modules: []string{grpc, protobuf},
 		reason:  "the wire contract, generated; whoever speaks it needs nothing of ours"},
 	{path: "internal/wire", level: glue,
-		imports: []string{"shaping", "collective", "collective/msccl", "emu", "emu/transit", "emu/tuner", "emu/sweep", "proto/railyard/v1"},
+		imports: []string{"shaping", "collective", "collective/msccl", "emu", "emu/transit", "emu/tuner", "emu/sweep", "emu/pace", "proto/railyard/v1"},
 		modules: []string{grpc, protobuf},
 		reason:  "the only translator between the contract and the core"},
 	{path: "internal/gossip", level: glue,
@@ -167,29 +174,32 @@ var table = []row{
 		imports: []string{"collective", "emu/sweep"},
 		reason:  "prints results as nccl-tests does; to a writer it is given"},
 
+	{path: "internal/wallclock", level: host,
+		imports: []string{"shaping/pacer"},
+		reason:  "a clock that hosts share and tests replace"},
 	{path: "internal/nodesim", level: host,
-		imports: []string{"shaping", "emu", "emu/fabric", "emu/transit", "emu/wiring", "emu/payload", "emu/kernel",
-			"proto/railyard/v1", "internal/wire", "internal/gossip"},
+		imports: []string{"shaping", "emu", "emu/fabric", "emu/transit", "emu/wiring", "emu/payload", "emu/kernel", "emu/pace",
+			"proto/railyard/v1", "internal/wire", "internal/gossip", "internal/wallclock"},
 		modules: []string{grpc, zap},
 		never:   []string{"emu/predict", "internal/coordinator"},
 		reason:  "owns a node's kernel; an answer it could look up in predict would prove nothing"},
 	{path: "internal/coordinator", level: host,
-		imports: []string{"shaping", "emu", "emu/fabric", "emu/transit", "emu/sweep", "emu/window", "emu/timeline",
-			"proto/railyard/v1", "internal/wire", "internal/gossip"},
+		imports: []string{"shaping", "emu", "emu/fabric", "emu/transit", "emu/sweep", "emu/window", "emu/timeline", "emu/pace",
+			"proto/railyard/v1", "internal/wire", "internal/gossip", "internal/wallclock"},
 		modules: []string{grpc, zap},
 		never:   []string{"emu/kernel", "emu/predict", "emu/payload", "internal/nodesim"},
 		reason:  "the law is not kept by theatre: timings come from the kernels in the nodesims, so it can compute none"},
 
 	{path: "internal/cli", level: program,
 		imports: []string{"shaping", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml", "emu/network/survey",
-			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "internal/report"},
+			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "emu/pace", "internal/report"},
 		modules: []string{cobra, pflag, zap, xterm, progress},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
 		stdout:  true,
 		reason:  "flags to Config; what runs is brought by cmd, so all of it is tested without a host"},
 	{path: "internal/verbs", level: program,
-		imports: []string{"shaping", "collective", "emu", "emu/fabric", "emu/kernel", "emu/tuner", "emu/sweep",
-			"emu/timeline", "emu/predict", "proto/railyard/v1", "internal/wire", "internal/gossip", "internal/report",
+		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/fabric", "emu/kernel", "emu/tuner", "emu/sweep",
+			"emu/pace", "internal/wallclock", "emu/timeline", "emu/predict", "proto/railyard/v1", "internal/wire", "internal/gossip", "internal/report",
 			"internal/coordinator", "internal/cli"},
 		never:  []string{"internal/nodesim"},
 		stdout: true,
