@@ -20,7 +20,12 @@ type Verdict struct {
 	// Digest is a hash of the elements looked at. Where the operation leaves
 	// the same on all ranks (Op.Uniform), all digests of a run are equal.
 	Digest uint64
+	// First are the first elements that are wrong, up to mostListed.
+	First []int64
 }
+
+// mostListed is how many wrong elements a verdict lists: enough to see a pattern.
+const mostListed = 8
 
 // chunkElems is how many elements are compared at a time: an expectation of
 // 256 KiB at most, which stays in the second-level cache. Even, so that chunks
@@ -75,10 +80,22 @@ func (m *Machine) verify(ranks []memory) []Verdict {
 				continue
 			}
 			verdicts[i].Wrong += collective.CountWrong(got, want, m.run.DType)
+			verdicts[i].First = m.list(verdicts[i].First, got, want, first)
 			verdicts[i].Digest += digest(got, uint64(at)/8)
 		}
 	}
 	return verdicts
+}
+
+// list adds to a list the elements in which two pieces differ, the first of which is
+// the given one of the output, up to mostListed.
+func (m *Machine) list(all []int64, got, want []byte, first int64) []int64 {
+	for i := int64(0); i < int64(len(got)) && len(all) < mostListed; i += m.size {
+		if !bytes.Equal(got[i:i+m.size], want[i:i+m.size]) {
+			all = append(all, first+i/m.size)
+		}
+	}
+	return all
 }
 
 // finish does to a rank's output what the last store of a result does: that of

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/railyard/railyard/emu"
@@ -102,6 +103,22 @@ func (s *session) judge(b emu.Batch) {
 
 // given reports whether the batch was given up.
 func (s *session) given() bool { return s.struck != nil && s.trial.Failed() }
+
+// flips returns the bits of results that turn over while a batch runs.
+func (s *session) flips(b emu.Batch) (all []*railyardv1.BitFlip) {
+	for i, f := range s.schedule.Flips() {
+		if f.GPU < 0 || f.At < b.Offset() || f.At >= s.outcome.Next() {
+			continue
+		}
+		element, bit := s.schedule.Bit(i)
+		for run := range b.Runs {
+			if rank := slices.Index(b.Runs[run].Comm, f.GPU); rank >= 0 {
+				all = append(all, &railyardv1.BitFlip{Run: uint32(run), Rank: uint32(rank), Element: element, Bit: uint32(bit)})
+			}
+		}
+	}
+	return all
+}
 
 // parting is what Finish says of a struck session: that everything pending is to be
 // dropped, and who will be gone.

@@ -153,3 +153,36 @@ func (r *rig) struck(st *wire.Struck, want []emu.Outcome, lines []byte) {
 		r.t.Errorf("%d processes died, %d nodes were to", got, dead)
 	}
 }
+
+// TestFlippedBitsAreFound: a bit that no CRC catches shows in the results: where it
+// is, when it turned over in one; on every rank that reduced it, when on the wire.
+func TestFlippedBitsAreFound(t *testing.T) {
+	t.Parallel()
+	c := emu.Cluster{Name: "flips", Groups: []emu.Group{{Count: 2, System: "dgx-h100", GPUs: 2}}}
+	for _, test := range []struct {
+		target string
+		ranks  int
+	}{{"node1/gpu1", 1}, {"node0/nic0", 0}} {
+		for _, procs := range []int{1, 2} {
+			r := gather(t, c, procs)
+			x, err := r.Struck(wire.Struck{Faults: []emu.Fault{{Type: "bitflip", Target: test.target, Element: 1234, Bit: 7, When: at(20 * us)}},
+				Bear: emu.DefaultResilience(), Seed: 3, Horizon: ms}, nil, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), bound)
+			res, _, err := x.Execute(ctx, struckRuns(x.Fabric().All()))
+			cancel()
+			if err != nil || res.Failure != nil {
+				t.Fatal(err, res.Failure)
+			}
+			if test.ranks == 1 {
+				if len(res.WrongRanks) != 1 || res.WrongRanks[0].Rank != 3 || res.Wrong[0] != 1 || !slices.Equal(res.WrongRanks[0].First, []int64{1234}) {
+					t.Errorf("%s on %d processes: %+v, want element 1234 of rank 3", test.target, procs, res.WrongRanks)
+				}
+			} else if res.Wrong[0] == 0 || len(res.WrongRanks) < 2 {
+				t.Errorf("%s on %d processes: a flip on the wire is wrong on %+v, want several ranks", test.target, procs, res.WrongRanks)
+			}
+		}
+	}
+}

@@ -15,8 +15,9 @@ import (
 // verify asks every member to compare its ranks' results with what they must
 // be, and compares across members where all ranks must agree bit for bit.
 func (s *session) verify(ctx context.Context, b emu.Batch) ([]int64, error) {
+	ask := &railyardv1.Verify{Flips: s.flips(b)}
 	for _, m := range s.members {
-		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Verify{Verify: &railyardv1.Verify{}}})
+		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Verify{Verify: ask}})
 	}
 	var all []*railyardv1.RankVerdict
 	err := s.each(ctx, func(_ int, r *railyardv1.SessionResponse) (bool, error) {
@@ -29,7 +30,19 @@ func (s *session) verify(ctx context.Context, b emu.Batch) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.outcome.WrongRanks = accused(all)
 	return tally(b, all, s.missing)
+}
+
+// accused lists the ranks with wrong elements, in order.
+func accused(all []*railyardv1.RankVerdict) (wrong []emu.WrongRank) {
+	for _, v := range all {
+		if v.GetWrong() > 0 {
+			wrong = append(wrong, emu.WrongRank{Run: int(v.GetRun()), Rank: int(v.GetRank()), Elements: v.GetWrong(), First: v.GetFirstWrong()})
+		}
+	}
+	slices.SortFunc(wrong, func(a, b emu.WrongRank) int { return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Rank, b.Rank)) })
+	return wrong
 }
 
 // tally counts the wrong elements of each run. A rank that nobody looked at, or

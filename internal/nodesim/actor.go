@@ -149,7 +149,7 @@ func (a *actor) handle(e *event) error {
 		return a.granted(e.request.GetGrant())
 	case e.request.GetVerify() != nil:
 		a.restPace()
-		return a.verify()
+		return a.verify(e.request.GetVerify())
 	case e.request.GetFinish() != nil:
 		a.restPace()
 		a.ending = e.request.GetFinish()

@@ -74,7 +74,12 @@ func (a *actor) allocate(runs []emu.Run) {
 }
 
 // verify compares the results of the batch with what they must be.
-func (a *actor) verify() error {
+func (a *actor) verify(v *railyardv1.Verify) error {
+	for _, f := range v.GetFlips() {
+		if int(f.GetRun()) < len(a.machines) && a.machines[f.GetRun()] != nil {
+			a.machines[f.GetRun()].FlipOutput(int(f.GetRank()), f.GetElement(), uint64(f.GetBit()))
+		}
+	}
 	var out railyardv1.Verified
 	for i, m := range a.machines {
 		if m == nil {
@@ -82,7 +87,7 @@ func (a *actor) verify() error {
 		}
 		for _, v := range m.VerifyAll() {
 			out.Verdicts = append(out.Verdicts, &railyardv1.RankVerdict{Run: uint32(i), Rank: uint32(v.Rank),
-				Wrong: v.Wrong, Elements: v.Elements, Digest: v.Digest})
+				Wrong: v.Wrong, Elements: v.Elements, Digest: v.Digest, FirstWrong: v.First})
 		}
 	}
 	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Verified{Verified: &out}})

@@ -138,7 +138,13 @@ func (a *actor) stillHere(round uint32) error {
 // move carries out on real elements what the kernel has decided.
 func (a *actor) move(moves []kernel.Move) {
 	for _, m := range moves {
-		if machine := a.machines[m.Run]; machine != nil {
+		machine := a.machines[m.Run]
+		if machine != nil && m.Flip > 0 {
+			e, b := a.faults.Bit(int(m.Flip) - 1)
+			machine.FlipWaiting(int(m.Block), int(m.Slice), e, b)
+			continue
+		}
+		if machine != nil {
 			machine.Apply(payload.Move{Block: m.Block, Step: m.Step, Slice: m.Slice, Loop: m.Loop})
 		}
 	}
