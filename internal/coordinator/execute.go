@@ -87,7 +87,7 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 	s.before = total
 	res := sweep.Result{Outcome: s.outcome}
 	res.Events = cost.Events
-	if s.check && !s.given() {
+	if s.check && !s.given() && s.outcome.Perturbed == 0 {
 		if res.Wrong, err = s.verify(ctx, b); err != nil {
 			return res, cost, err
 		}
@@ -186,6 +186,9 @@ func (s *session) report(ctx context.Context, round uint32) error {
 	i, r, err := s.hear(ctx, func() string { return s.members[s.conductor.Owes()].Name })
 	if err != nil {
 		return err
+	}
+	if r == nil {
+		return nil // it has died, and owes nothing any more
 	}
 	m := r.GetReport()
 	if m == nil || m.GetRound() != round || !s.conductor.Due(i) {

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -27,6 +28,10 @@ type Struck struct{ session *session }
 type Death struct {
 	Node   int // the first that it hosted
 	Member string
+	// Unforeseen: no schedule said so, the process died of itself, or by somebody's
+	// hand. How it ended.
+	Unforeseen bool
+	How        string
 	// Noticed is how long after that its stream broke here, in wall time.
 	Noticed time.Duration
 }
@@ -53,6 +58,8 @@ func (k *Cluster) Struck(st wire.Struck, timeline io.Writer, check bool) (*Struc
 // Execute runs a batch to its end, be it that every rank is through or that it was
 // given up: then the outcome has a Failure, and there is no error.
 func (x *Struck) Execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost, error) {
+	x.session.Cluster.bereft = x.session.bereave
+	defer func() { x.session.Cluster.bereft = nil }()
 	return x.session.execute(ctx, b)
 }
 
@@ -154,6 +161,36 @@ func (s *session) sentence(stuck []*railyardv1.StuckBlock, progress []emu.Progre
 	if s.outcome.Failure != nil {
 		s.conductor.Abort()
 	}
+}
+
+// bereave takes a member out whose process has died although no schedule says so:
+// as if its nodes were killed at the horizon, from which on nothing has happened.
+func (s *session) bereave(i int, how *wire.Failure) error {
+	m := s.members[i]
+	m.dead = true
+	at := s.conductor.Lose(i)
+	for n := range m.Nodes.All() {
+		if n < s.fabric.Nodes() {
+			s.struck.Faults = append(s.struck.Faults, emu.Fault{Name: how.Text, Type: "kill", Target: fmt.Sprintf("node%d", n), When: emu.When{At: at.Sub(0)}})
+		}
+	}
+	var err error
+	if s.schedule, err = fault.Compile(s.fabric, s.struck.Faults, s.struck.Seed, s.struck.Horizon); err != nil {
+		return wire.Failf(wire.Bug, "%v", err)
+	}
+	if s.shared != nil {
+		s.shared.Suffer(s.schedule, s.struck.Bear.Sweep)
+	}
+	s.trial.Perturb(s.schedule)
+	if s.outcome.Perturbed == 0 {
+		s.outcome.Perturbed = at
+	}
+	s.deaths = append(s.deaths, Death{Node: first(m.Nodes), Member: m.Name, Unforeseen: true, How: how.Text})
+	tell := &railyardv1.Strike{Struck: wire.EncodeStruck(s.struck), Dead: []uint32{uint32(i)}}
+	for _, p := range s.members {
+		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Strike{Strike: tell}})
+	}
+	return nil
 }
 
 // mourning is how long a killed process may take to be gone.
