@@ -2,6 +2,7 @@
 // speaks in:
 //
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
+//	forwarding.go  whether GPUs forward to owners of rails, and rings change rails
 //	load*.go    reading, validating and printing cluster files
 //	custom.go   fabrics that list their own switches and links
 //	run.go      Run: one execution of one plan at one size; Batch: runs in flight together

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/collective/msccl"
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/internal/report"
 )
 
@@ -104,9 +106,17 @@ func (l *benchLine) cluster(a *App) (err error) {
 	c := &l.config
 	c.Seed = uint64(l.hardware.seed)
 	if c.Connect != "" {
+		if c.PXN != emu.PXNDefault || c.CrossNIC != emu.CrossDefault {
+			l.notes = append(l.notes, "NCCL_PXN_DISABLE and NCCL_CROSS_NIC have no effect: the cluster at "+c.Connect+" is up already")
+		}
 		return c.checkConnect(l.given)
 	}
 	c.Cluster, err = l.hardware.cluster(a, l.given)
+	if err == nil && (c.PXN != emu.PXNDefault || c.CrossNIC != emu.CrossDefault) {
+		f := &c.Cluster.Fabric
+		f.PXN, f.CrossNIC = cmp.Or(f.PXN, c.PXN), cmp.Or(f.CrossNIC, c.CrossNIC)
+		err = asFlags(c.Cluster.Validate(known()))
+	}
 	for i := range c.Cluster.Groups {
 		c.Cluster.Groups[i].NoGDR = c.Cluster.Groups[i].NoGDR || c.NoGDR
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/suggest"
 	"github.com/railyard/railyard/shaping"
 )
@@ -49,6 +50,15 @@ var variables = []variable{
 	{name: "NCCL_NVLS_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.NVLSChunk, leastChunk, mostChunk)(v) }},
 	{name: "NCCL_COLLNET_ENABLE", set: func(c *BenchConfig, v string) error { return switched(&c.Tuning.CollNet)(v) }},
 	{name: "NCCL_NET_GDR_LEVEL", set: func(c *BenchConfig, v string) error { c.NoGDR = v == "LOC" || v == "0"; return nil }},
+	{name: "NCCL_PXN_DISABLE", flag: "pxn", set: func(c *BenchConfig, v string) error {
+		off := false
+		err := switched(&off)(v)
+		if c.PXN = emu.PXNOn; off {
+			c.PXN = emu.PXNOff
+		}
+		return err
+	}},
+	{name: "NCCL_CROSS_NIC", flag: "cross-nic", set: func(c *BenchConfig, v string) error { return setCrossNIC(&c.CrossNIC)(v) }},
 	{name: "NCCL_DEBUG", set: func(c *BenchConfig, v string) error { return c.Debug.setLevel(v) }},
 	{name: "NCCL_DEBUG_SUBSYS", set: func(c *BenchConfig, v string) error { return c.Debug.setSubsystems(v) }},
 	{name: "NCCL_DEBUG_FILE", set: func(c *BenchConfig, v string) error { c.Debug.File = v; return nil }},
@@ -98,8 +108,7 @@ type idleVariable struct {
 }
 
 var idleVariables = []idleVariable{
-	{"NCCL_CROSS_NIC", "rings and trees keep to their rail: crossing is not modelled", "0 2"},
-	{"NCCL_PXN_DISABLE", "messages leave by the rail's owner (PXN): leaving by the sender's own NIC is not modelled", "0"},
+	{"NCCL_P2P_PXN_LEVEL", "point-to-point messages are forwarded as NCCL_PXN_DISABLE says", "2"},
 	{"NCCL_GRAPH_FILE", "rings and trees follow the rails; --plan takes other people's", ""},
 	{"NCCL_GRAPH_DUMP_FILE", "no graph file is written", ""},
 	{"NCCL_TUNER_PLUGIN", "the tuner is NCCL's own", ""},
