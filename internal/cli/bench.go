@@ -14,6 +14,7 @@ import (
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/collective/msccl"
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/internal/report"
 )
 
@@ -26,6 +27,10 @@ type benchLine struct {
 	tables   benchTables
 	sources  map[string]source
 	notes    []string // said once, on stderr
+	// profile is the system whose environment sets variables, nil for none; said
+	// returns those of the process itself.
+	profile *catalog.System
+	said    func(string) string
 }
 
 // benchTables are the flags in the groups that are checked together.
@@ -60,10 +65,11 @@ func (a *App) bench(verb, about string, args []string, host func(context.Context
 // something that is wrong already is not looked at.
 func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	c := &l.config
-	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	opErr := l.parseOp(args, flags.Changed("plan"))
+	a, profileErr := l.profiled(a, flags)
+	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
-	errs := []error{opErr, ncclErr, read(l.tables.ranks), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.ranks.place(a, l), l.environment(a)}
+	errs := []error{profileErr, opErr, ncclErr, read(l.tables.ranks), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.ranks.place(a, l), l.environment(a)}
 	c.finish(a)
 	l.imply()
 	if ncclErr == nil {

@@ -74,6 +74,8 @@ type BenchConfig struct {
 	Debug   Debug
 	Explain bool // say what was considered
 
+	Profile string // a system whose environment's variables are taken; empty: the cluster's own
+
 	Clock         string        // "virtual"
 	Payload       string        // Auto, "full", "scaled" or "none"
 	PayloadBudget shaping.Bytes // Auto moves every byte while the cluster's buffers fit

@@ -48,6 +48,8 @@ var variables = []variable{
 		return err
 	}},
 	{name: "NCCL_NVLS_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.NVLSChunk, leastChunk, mostChunk)(v) }},
+	{name: "NCCL_NVLSTREE_MAX_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.NVLSTreeMax, leastChunk, mostChunk)(v) }},
+	{name: "NCCL_P2P_NET_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.P2PNetChunk, leastChunk, mostChunk)(v) }},
 	{name: "NCCL_COLLNET_ENABLE", set: func(c *BenchConfig, v string) error { return switched(&c.Tuning.CollNet)(v) }},
 	{name: "NCCL_NET_GDR_LEVEL", set: func(c *BenchConfig, v string) error { c.NoGDR = v == "LOC" || v == "0"; return nil }},
 	{name: "NCCL_PXN_DISABLE", flag: "pxn", set: func(c *BenchConfig, v string) error {
@@ -118,8 +120,13 @@ var idleVariables = []idleVariable{
 	{"NCCL_IB_DISABLE", "the network is what --fabric says", "0"},
 	{"NCCL_IB_TIMEOUT", "links do not fail yet", ""},
 	{"NCCL_IB_RETRY_CNT", "links do not fail yet", ""},
+	{"NCCL_IB_ADAPTIVE_ROUTING", "routing is what --routing says", ""},
+	{"NCCL_IB_TC", "all traffic is of one class", ""},
+	{"NCCL_IB_FIFO_TC", "all traffic is of one class", ""},
 	{"NCCL_IB_QPS_PER_CONNECTION", "a connection is one flow", "1"},
-	{"NCCL_NET_GDR_LEVEL", "NICs read GPU memory (GPUDirect) up to PXB, or with LOC never", "LOC 0 PXB"},
+	{"NCCL_NET_GDR_LEVEL", "NICs read GPU memory (GPUDirect) up to PXB, or with LOC never", "LOC 0 PIX PXB"},
+	{"NCCL_NET_FORCE_FLUSH", "receipts of Simple are flushed", "1"},
+	{"NCCL_DYNAMIC_CHUNK_SIZE", "chunks follow the size as in NVIDIA's NCCL", ""},
 	{"NCCL_NET_GDR_READ", "NICs that write GPU memory (GPUDirect) read it, too", "1"},
 	{"NCCL_P2P_DISABLE", "GPUs of a server reach each other as the system has it", "0"},
 	{"NCCL_P2P_LEVEL", "GPUs of a server reach each other as the system has it", ""},
@@ -164,7 +171,7 @@ func (l *benchLine) variables(a *App) error {
 			continue
 		}
 		c.Env = append(c.Env, v.name+"="+value)
-		if !strings.Contains(" "+v.same+" ", " "+value+" ") {
+		if l.said(v.name) != "" && !strings.Contains(" "+v.same+" ", " "+value+" ") {
 			l.notes = append(l.notes, fmt.Sprintf("%s=%s has no effect: %s", v.name, suggest.Clip(value), v.why))
 		}
 	}
