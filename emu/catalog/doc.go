@@ -13,6 +13,7 @@
 //	system_cards.go      servers of cards without NVLink
 //	system_others.go     AMD
 //	system_tpu.go        hosts of Google's TPUs
+//	system_cloud.go      instances of clouds, with what their images set for NCCL
 //	link.go    Link: what a NIC speaks
 //	device.go  switches, and what cables are made of, with watts
 //	shape.go   Fabric shapes: what stands between servers
@@ -29,6 +30,10 @@
 //	[pod]    NVIDIA DGX SuperPOD reference architecture, B200, scalable infrastructure
 //	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP
 //	[tpu]    Google Cloud documentation: TPU v4, TPU v5p, TPU7x (Ironwood)
+//	[ofi]    aws/aws-ofi-nccl, src/platform-aws.cpp and topology/p4d-24xl-topo.xml
+//	[smt]    aws/sagemaker-training-toolkit, commit 9a5ed9f
+//	[gct]    GoogleCloudPlatform/cluster-toolkit, examples/machine-learning: nemo-framework/Dockerfile
+//	         of a3-highgpu-8g, a3-megagpu-8g and a3-ultragpu-8g
 //	[cal]    calibrated by us so that plateaus and small-message times of public
 //	         nccl-tests tables come out; one value for all sizes
 //	[assumed] no source found

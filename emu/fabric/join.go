@@ -65,7 +65,7 @@ func (f *Fabric) join() error {
 	if f.Cluster.Fabric.Kind == emu.KindCustom {
 		f.net, err = f.joinCustom()
 	} else {
-		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, f.railsMeet())
+		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, cmp.Or(f.railsMeet(), f.ringsMeet()))
 	}
 	if err != nil {
 		return err
@@ -120,6 +120,9 @@ func Join(d emu.Fabric, link catalog.Link, servers []Server, seed uint64) (*netw
 func joinServers(d emu.Fabric, link catalog.Link, servers []Server, seed uint64, meet error) (*network.Network, error) {
 	c, err := networkConfig(d, link, seed)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkForwarding(d, servers); err != nil {
 		return nil, err
 	}
 	if c.Shape == network.RailOptimized || c.Shape == network.RailOnly {
@@ -187,7 +190,7 @@ func (f *Fabric) pairMeets(a, b *node) error {
 	for i := range a.gpus * b.gpus {
 		src, dst := a.firstGPU+i/b.gpus, b.firstGPU+i%b.gpus
 		for channel := range maxSMs {
-			if from, to := f.rails(src, dst, channel); from != to {
+			if from, to := f.Rails(src, dst, channel); from != to {
 				return fmt.Errorf("on channel %d GPU %d leaves by NIC %d of its node and GPU %d receives by NIC %d of its own", channel, src, from, dst, to)
 			}
 		}
@@ -195,9 +198,9 @@ func (f *Fabric) pairMeets(a, b *node) error {
 	return nil
 }
 
-// rails returns by which NIC of its node a GPU's messages of a channel leave, and
-// by which of the receiver's they arrive.
-func (f *Fabric) rails(src, dst, channel int) (from, to int) {
+// Rails returns by which NIC of its node a GPU's messages of a channel leave, and
+// by which of the receiver's they arrive. The channel is as Route has it.
+func (f *Fabric) Rails(src, dst, channel int) (from, to int) {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
 	return a.leave(src-a.firstGPU, channel).rail, b.arrive(dst-b.firstGPU, channel)
 }

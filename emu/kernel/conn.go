@@ -91,7 +91,7 @@ func (k *Kernel) hand(ci int32) {
 func (k *Kernel) frame(b *block, ci int32, leg uint8, wire shaping.Bytes, payload bool) transit.Frame {
 	c := &k.conns[ci]
 	return transit.Frame{Local: ci, Source: b.id, Seq: b.count(), Conn: c.id, Leg: leg, Payload: payload,
-		From: c.from, To: c.to, Channel: b.channel, Protocol: k.runs[c.run].protocol, Bytes: wire}
+		From: c.from, To: c.to, Channel: b.channel | k.runs[c.run].own, Protocol: k.runs[c.run].protocol, Bytes: wire}
 }
 
 // send puts a slice on a connection: the SM writes it from h to u. It returns

@@ -24,6 +24,28 @@ func TestSystemsKeepTheLaw(t *testing.T) {
 	}
 }
 
+// TestForwardingKeepsTheLaw does so with every setting of PXN and CROSS_NIC, on
+// servers with an NVSwitch, with a mesh and without NVLink, where the spine is
+// shared and where rails are not joined.
+func TestForwardingKeepsTheLaw(t *testing.T) {
+	for i, system := range []string{"dgx-h100", "h800", "dgx-1-v100", "pcie-gen5-l40s"} {
+		for pxn := emu.PXNDefault; pxn <= emu.PXNOff; pxn++ {
+			for cross := emu.CrossDefault; cross <= emu.CrossIfFaster; cross++ {
+				c := drawSystem(uint64(1000+100*i+10*int(pxn)+int(cross)), system, system)
+				c.Cluster.Groups[0].GPUs, c.Cluster.Groups[0].NICs = 4, 2
+				c.Cluster.Fabric.PXN, c.Cluster.Fabric.CrossNIC = pxn, cross
+				if pxn != emu.PXNOff && cross == emu.CrossIfFaster && i < 2 && len(c.Cluster.Groups) == 1 {
+					c.Cluster.Fabric.Kind, c.Cluster.Groups[0].NoGDR = "rail-only", false
+				}
+				c = drawOn(rand.New(rand.NewPCG(c.Seed, 9)), c)
+				if _, err := verify(&c); err != nil {
+					t.Errorf("%v\n%v", err, c)
+				}
+			}
+		}
+	}
+}
+
 // TestDrawnMachinesKeepTheLaw does the same with machines that nobody built: what
 // is imported may be anything.
 func TestDrawnMachinesKeepTheLaw(t *testing.T) {

@@ -47,7 +47,7 @@ func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *
 	}
 	c.Chosen = c.Candidates[best]
 	c.Channels = s.channels(&k, bytes, &c.Chosen)
-	c.chunk = k.Chunk(c.Chosen.Algorithm, s.Op, c.Chosen.Protocol, bytes, c.Channels, s.Tuning.NVLSChunk)
+	c.chunk = k.Chunk(c.Chosen.Algorithm, s.Op, c.Chosen.Protocol, bytes, c.Channels, &s.Tuning)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (s *Spec) candidates(k *tuner.Communicator, bytes int64, named []string) []
 func (s *Spec) Communicator(f *fabric.Fabric, shape collective.Shape, named ...string) tuner.Communicator {
 	first := f.System(0)
 	k := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: max(len(shape.Nodes[0].Heads), 1), Channels: first.SM.Channels,
-		GPU: tuner.GenerationOf(first.Compute), CPU: makers[first.CPU], Version: s.Tuning.Release(),
+		Reported: first.Reported, GPU: tuner.GenerationOf(first.Compute), CPU: makers[first.CPU], Version: s.Tuning.Release(),
 		NVLS: !s.Tuning.NoNVLS, CollNet: s.Tuning.CollNet}
 	for _, name := range named {
 		k.CollNet = k.CollNet || strings.HasPrefix(name, "collnet")

@@ -28,6 +28,7 @@ func (c *BenchConfig) own() []setting {
 		{name: "channels", arg: "N", usage: "lanes of the algorithm (default the system's)", set: whole(&c.Channels, 1, 64)}, // MAXCHANNELS of NCCL 2.25 and later
 		{name: "slices", arg: "N", usage: "slices a chunk: 1, 2 or 4 (default the algorithm's own)", set: c.setSlices},
 		{name: "nccl", arg: "VERSION", def: newestNCCL, usage: "NCCL version whose tuner auto follows: 2.18 to 2.30", set: c.setNCCL},
+		{name: "profile", arg: "SYSTEM", values: append(profileNames(), clouds...), usage: "take the NCCL variables that this system's environment sets, below those of the process; aws, gcp: those of the cloud's instance with such GPUs; none (default the system's own; systems NAME shows them)", set: choice(&c.Profile, append(profileNames(), clouds...), nil)},
 		{name: "clock", arg: "CLOCK", def: "virtual", values: clocks, usage: "who advances time: virtual", set: choice(&c.Clock, clocks, laterClocks)},
 		{name: "payload", arg: "HOW", def: Auto, values: payloads, usage: "real elements: full, scaled, none, or auto: full while it fits", set: choice(&c.Payload, payloads, nil)},
 		{name: "payload-budget", arg: "SIZE", def: "1G", usage: "memory that the cluster's buffers may take with --payload auto", set: c.setBudget},
