@@ -12,6 +12,7 @@ import (
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/machine/topoxml"
 	"github.com/railyard/railyard/emu/predict"
+	"github.com/railyard/railyard/shaping"
 )
 
 // built returns a cluster of some groups of servers.
@@ -182,6 +183,39 @@ func TestLostLinks(t *testing.T) {
 	t.Logf("%d MB/s, with one GPU off NVLink %d", healthy, broken)
 	if broken*5 > healthy {
 		t.Errorf("%d MB/s, with one GPU off NVLink %d", healthy, broken)
+	}
+}
+
+// TestExportsRunTheSame: a system that is written as NCCL's topology file and read
+// back is the same machine, and takes the same time to the picosecond: its figures
+// are found again by its GPUs. Trays run alone, as that format tells no domain of
+// several servers.
+func TestExportsRunTheSame(t *testing.T) {
+	all := catalog.Systems()
+	for i := range all {
+		s := &all[i]
+		servers := 2
+		if s.Board.Domain > 0 {
+			servers = 1
+		}
+		m := s.Machine()
+		in, err := topoxml.Read("file", topoxml.Write(&m))
+		if err != nil || len(in.Machines) != 1 || in.Machines[0].Name != s.Name {
+			t.Errorf("%s: %v, %d machines", s.Name, err, len(in.Machines))
+			continue
+		}
+		took := func(c emu.Cluster) shaping.Duration {
+			f := built(t, c)
+			run := allReduce(f, "ring", collective.Options{Channels: f.System(0).SM.Channels}, 8<<20)
+			out := execute(t, predict.New(f, false), run)
+			return out.Period(0, &run, 0)
+		}
+		join := emu.Fabric{Kind: s.Fabric, Link: s.Link}
+		native := took(emu.Cluster{Groups: []emu.Group{some(servers, s.Name)}, Fabric: join})
+		read := took(emu.Cluster{Machines: in.Machines, Groups: []emu.Group{{Count: servers, Machine: s.Name}}, Fabric: join})
+		if read != native {
+			t.Errorf("%s takes %v, its export %v", s.Name, native, read)
+		}
 	}
 }
 
