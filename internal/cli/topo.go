@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/machine/smi"
 	"github.com/railyard/railyard/emu/machine/topoxml"
@@ -124,10 +126,18 @@ func clusterMachines(file string, data []byte) (*machine.Import, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Machines) == 0 {
-		return nil, fmt.Errorf("%s: spec.machines lists none, and the inside of a system of the catalog: %w", file, notYet("topo"))
+	in := &machine.Import{Machines: c.Machines}
+	for _, g := range c.Groups {
+		if g.Machine != "" || slices.Contains(machineNames(in), g.System) {
+			continue
+		}
+		s, err := lookupSystem(g.System)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		in.Machines = append(in.Machines, s.Machine())
 	}
-	return &machine.Import{Machines: c.Machines}, nil
+	return in, nil
 }
 
 // machineName makes a name of a file's name.
@@ -196,6 +206,10 @@ func (a *App) topoExport(file string, in *machine.Import, f *topoFlags) error {
 	}
 	if len(chosen) > 1 {
 		return fmt.Errorf("--machine: %s has %d machines and a topology file holds one; allowed are %s", file, len(chosen), strings.Join(machineNames(in), ", "))
+	}
+	if s, err := catalog.LookupSystem(chosen[0].Name); err == nil && s.Board.Domain > 0 && chosen[0].Domain == "" {
+		fmt.Fprintf(a.Stderr, "%s: missing: nvlink domain: the format tells none of several servers, of which here %d make one; what is read back ends its NVLink with itself, unless its cluster file gives it a domain\n",
+			file, s.Board.Domain)
 	}
 	return a.deliver(topoxml.Write(&chosen[0]), f.out)
 }

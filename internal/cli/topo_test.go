@@ -57,6 +57,29 @@ func TestTopoRuns(t *testing.T) {
 	}
 }
 
+// Systems that a cluster file names can be looked at like machines that it lists;
+// what an export of a tray cannot say is said beside it.
+func TestTopoOfSystems(t *testing.T) {
+	s := newSession(t)
+	s.file(t, "c.yaml", "apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 2, system: dgx-h100}, {count: 1, system: dgx-h100, gpus: 4}, {count: 18, system: gb200-nvl72}]\n")
+	if code := s.run("topo matrix $DIR/c.yaml --machine dgx-h100"); code != ExitOK {
+		t.Fatalf("exit %d: %s", code, s.err.String())
+	}
+	table := s.out.String()
+	if s.run("topo matrix --system dgx-h100"); s.out.String() != table {
+		t.Errorf("prints\n%s\nnot\n%s", table, s.out.String())
+	}
+	if code := s.run("topo export $DIR/c.yaml"); code != ExitUsage || !strings.Contains(s.err.String(), "has 2 machines and a topology file holds one; allowed are dgx-h100, gb200-nvl72") {
+		t.Errorf("exit %d: %s", code, s.err.String())
+	}
+	for system, says := range map[string]bool{"gb200-nvl72": true, "dgx-h100": false} { // order: each is a run of its own
+		code := s.run("topo export --system " + system)
+		if said := strings.Contains(s.err.String(), "missing: nvlink domain"); code != ExitOK || said != says {
+			t.Errorf("%s: exit %d: %s", system, code, s.err.String())
+		}
+	}
+}
+
 func TestMachineName(t *testing.T) {
 	for file, want := range map[string]string{
 		"/a/b/node 7.txt": "node-7", ".xml": "machine", "p4d.24xl-topo.xml": "p4d.24xl-topo", "…": "machine", "x": "x",
