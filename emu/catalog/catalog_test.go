@@ -108,8 +108,8 @@ func TestLookups(t *testing.T) {
 		want string
 	}{
 		{"system", func() error { _, err := catalog.LookupSystem("h100"); return err }, `system "h100": unknown; allowed are ` + names()},
-		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
-		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, tcpx, tcpxo`},
 		{"fabric", func() error { _, err := catalog.LookupShape("mesh"); return err }, `fabric "mesh": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
 	} {
 		err := tc.got()
@@ -136,8 +136,8 @@ func TestParseFabric(t *testing.T) {
 		{in: "", err: `fabric "": must be SHAPE-LINK, for example rail-ndr`},
 		{in: "-", err: `fabric "": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
 		{in: "ring-ndr", err: `fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
-		{in: "rail-", err: `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
-		{in: "rail-ndr200", err: `link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{in: "rail-", err: `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{in: "rail-ndr200", err: `link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, tcpx, tcpxo`},
 	} {
 		shape, link, err := catalog.ParseFabric(tc.in)
 		if tc.err == "" && err != nil || tc.err != "" && (err == nil || err.Error() != tc.err) || shape != tc.shape || link != tc.link {

@@ -23,6 +23,8 @@ type Link struct {
 	SHARP shaping.Rate
 	// Milliwatts is what a pluggable transceiver, one end of an optical cable, takes.
 	Milliwatts int64
+	// Staged: the host copies all that is sent and received; no NIC reads a GPU.
+	Staged bool
 }
 
 // Global is what a long cable between groups of a dragonfly costs on top of the
@@ -72,6 +74,9 @@ var links = []Link{
 	{Name: "roce-800", About: "RoCE v2, 800 Gb/s Ethernet", Wire: 800 * shaping.Gbps, Usable: 960, // as RoCE 400 [assumed]
 		NIC: 745 * ns, Switch: 600 * ns, Radix: 64, // as RoCE 100 [assumed]; SN5600, 64 ports [hw]
 		Device: "SN5600", Routing: "hash", Milliwatts: 15000}, // as XDR [assumed]
+	{Name: "tcp-100", About: "sockets over 100 Gb/s Ethernet or IPoIB, no RDMA", Wire: 100 * shaping.Gbps, Usable: 320, // 4 of 12.5: IPoIB, nccl#465 [hw]
+		NIC: 15_000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]; SN4600C, as RoCE 100 [assumed]
+		Device: "SN4600C", Routing: "hash", Milliwatts: 3500, Staged: true}, // QSFP28 [assumed]
 	{Name: "uec-800", About: "Ultra Ethernet, 800 Gb/s, packets sprayed", Wire: 800 * shaping.Gbps, Usable: 960, // as RoCE 400 [assumed]
 		NIC: 745 * ns, Switch: 250 * ns, Radix: 64, // NIC as InfiniBand's [assumed]; Tomahawk Ultra, 250 ns, 51.2 Tb/s [hw]
 		Device: "tomahawk-ultra", Routing: "spray", Milliwatts: 15000}, // as XDR [assumed]

@@ -77,7 +77,7 @@ func wireRate(l *catalog.Link, nic shaping.Rate) shaping.Rate {
 	if nic > 0 {
 		wire = min(wire, nic)
 	}
-	return wire.Permille(l.Usable)
+	return max(wire.Permille(l.Usable), 1) // a file may say a byte a second
 }
 
 // leastNVLink returns the least latency of anything that passes NVLink.

@@ -77,8 +77,7 @@ func TestSystemsReachWhatIsMeasured(t *testing.T) {
 }
 
 // TestWithoutGPUDirect: staged in host memory, a NIC of 400 Gb/s gets 10 to
-// 15 GB/s; one of 100 Gb/s that shares a PCIe 3 switch with its GPU half of what
-// it gets otherwise.
+// 15 GB/s; report 15 has one of 100 Gb/s.
 func TestWithoutGPUDirect(t *testing.T) {
 	for _, system := range []string{"dgx-h100", "dgx-h200", "dgx-b200"} {
 		on, off := ringOf(t, some(2, system)), ringOf(t, emu.Group{Count: 2, System: system, NoGDR: true})
@@ -86,43 +85,6 @@ func TestWithoutGPUDirect(t *testing.T) {
 		if on/8 < 43_000 || off/8 < 10_000 || off/8 > 15_000 {
 			t.Errorf("%s: %d MB/s a NIC, staged %d; want 43 GB/s or more, and 10 to 15", system, on/8, off/8)
 		}
-	}
-	old := emu.Group{Count: 4, System: "dgx-1-v100", GPUs: 1}
-	staged := old
-	staged.NoGDR = true
-	on, off := ringOf(t, old), ringOf(t, staged)
-	t.Logf("4 × V100 on EDR: %d MB/s, staged %d", on, off)
-	if on < 11_000 || off*100 < on*45 || off*100 > on*58 {
-		t.Errorf("4 × V100 on EDR: %d MB/s, staged %d; want about half of 11 GB/s or more", on, off)
-	}
-}
-
-// TestBandwidthFollowsNICs: twice the GPUs with twice the NICs carry twice as
-// much, twice the GPUs on the same NICs no more.
-func TestBandwidthFollowsNICs(t *testing.T) {
-	g := func(gpus, nics int) int64 {
-		return ringBus(t, built(t, emu.Cluster{Groups: []emu.Group{{Count: 4, System: "dgx-a100", GPUs: gpus, NICs: nics}}}))
-	}
-	four, eight, shared := g(4, 4), g(8, 8), g(8, 4)
-	t.Logf("4 GPUs %d, 8 GPUs %d, 8 on 4 NICs %d MB/s", four, eight, shared)
-	if eight*100 < four*185 || eight*100 > four*205 || shared*100 > four*105 {
-		t.Errorf("4 GPUs %d, 8 GPUs %d, 8 on 4 NICs %d MB/s", four, eight, shared)
-	}
-}
-
-// TestNoDecayWithoutContention: 8 × 100 Gb/s carry as much between 6 nodes as
-// between 3, unless the uplinks are oversubscribed.
-func TestNoDecayWithoutContention(t *testing.T) {
-	bus := func(nodes, over int) int64 {
-		c := emu.Cluster{Fabric: emu.Fabric{Link: "edr", Oversubscription: over}}
-		for range nodes {
-			c.Groups = append(c.Groups, some(1, "dgx-a100"))
-		}
-		return ringBus(t, built(t, c))
-	}
-	three, six, over := bus(3, 1), bus(6, 1), bus(6, 2)
-	if six*100 < three*93 || over*2 > six*103 {
-		t.Errorf("3 nodes %d, 6 nodes %d, 6 at 2:1 %d MB/s", three, six, over)
 	}
 }
 
