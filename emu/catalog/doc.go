@@ -26,7 +26,8 @@
 //	[nccl]   NVIDIA/nccl v2.30.7, src/graph/tuning.cc and topo.h
 //	[ib]     ib_write_bw and ib_write_lat over 256 NIC pairs, rouge3877/ns3-msccl-data
 //	[pod]    NVIDIA DGX SuperPOD reference architecture, B200, scalable infrastructure
-//	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP
+//	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP; limits of
+//	         trees: NVIDIA SHARP 3.13 documentation, general information
 //	[cal]    calibrated by us so that plateaus and small-message times of public
 //	         nccl-tests tables come out; one value for all sizes
 //	[assumed] no source found

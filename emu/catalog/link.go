@@ -21,6 +21,9 @@ type Link struct {
 	// SHARP is how many bytes of result a second a streaming tree of the link's
 	// switches turns out; zero: they do not reduce long messages.
 	SHARP shaping.Rate
+	// Trees is how many streaming trees one of its switches carries at once; 0: one
+	// a port, which NICs share anyhow.
+	Trees int
 	// Milliwatts is what a pluggable transceiver, one end of an optical cable, takes.
 	Milliwatts int64
 	// Staged: the host copies all that is sent and received; no NIC reads a GPU.
@@ -49,6 +52,7 @@ var links = []Link{
 	{Name: "hdr", About: "InfiniBand HDR, 200 Gb/s", Wire: 200 * shaping.Gbps, Usable: 980, // 197 of 200 Gb/s, ib_write_bw, rounded down to NDR's [hw]
 		NIC: 745 * ns, Switch: 305 * ns, Radix: 40, // latency as NDR's [assumed]; QM8700, 40 ports [hw]
 		Device: "QM8700", Routing: "adaptive", SHARP: 20 * shaping.GBps, // nccl#320 [sharp]
+		Trees:      1,     // Quantum; Quantum-2 one a port [sharp]
 		Milliwatts: 5000}, // QSFP56 [assumed]
 	{Name: "ndr", About: "InfiniBand NDR, 400 Gb/s", Wire: 400 * shaping.Gbps, Usable: 980, // up to 49 of 50 GB/s a NIC [hw]
 		NIC: 745 * ns, Switch: 305 * ns, Radix: 64, // [ib]; QM9700, 64 ports [hw]
