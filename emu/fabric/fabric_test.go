@@ -149,6 +149,7 @@ func TestNewReportsEverything(t *testing.T) {
 		{"fabric", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Kind: "ring"}), []string{`fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`}},
 		{"link", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Link: "ndr200"}), []string{`link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, tcpx, tcpxo`}},
 		{"oversubscription", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Oversubscription: -1}), []string{"fabric.oversubscription -1: must be 1 or more"}},
+		{"planes", withFabric(groups(emu.Group{Count: 2}), emu.Fabric{Planes: 3}), []string{"fabric.planes 3: must be 1, 2, 4 or 8, as a port has so many lanes to split into"}},
 		{"all at once", withFabric(groups(emu.Group{Count: 1, System: "hgx"}, emu.Group{Count: 1, GPUs: -1, NICs: 9}, emu.Group{Count: -1}),
 			emu.Fabric{Kind: "ring", Link: "sdr", Oversubscription: -3}), []string{
 			`nodes[0].system "hgx": unknown; allowed are ` + systems(),
