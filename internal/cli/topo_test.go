@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/railyard/railyard/emu"
 )
 
 // Every file of the field that a machine can be made of becomes a cluster file
@@ -77,6 +79,45 @@ func TestTopoOfSystems(t *testing.T) {
 		if said := strings.Contains(s.err.String(), "missing: nvlink domain"); code != ExitOK || said != says {
 			t.Errorf("%s: exit %d: %s", system, code, s.err.String())
 		}
+	}
+}
+
+// What topo graph draws of a file is all that the file says: machines, the network
+// between them, or a network alone. A dump of a system is its export.
+func TestTopoGraphDrawsFiles(t *testing.T) {
+	s := newSession(t)
+	if code := s.run("topo import testdata/files/box.xml --out $DIR/c.yaml"); code != ExitOK {
+		t.Fatal(s.err.String())
+	}
+	text, err := s.ReadFile(filepath.Join(s.dir, "c.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.file(t, "two.yaml", strings.Replace(string(text), "count: 1,", "count: 2,", 1))
+	s.file(t, "topology.conf", "SwitchName=leaf0 Nodes=n[0-1]\nSwitchName=leaf1 Nodes=n[2-3]\nSwitchName=top Switches=leaf[0-1]\n")
+	for file, want := range map[string][]string{ // order: each is a run of its own
+		"two.yaml": {"node0", "node1", "rail0"}, "topology.conf": {"leaf0", "leaf1", "top", "node0", "node3"},
+	} {
+		if code := s.run("topo graph $DIR/" + file + " --format dot"); code != ExitOK {
+			t.Fatalf("%s: exit %d: %s", file, code, s.err.String())
+		}
+		for _, part := range want {
+			if !strings.Contains(s.out.String(), part) {
+				t.Errorf("%s: no %s in\n%s", file, part, s.out.String())
+			}
+		}
+	}
+	h := hardware{dump: filepath.Join(s.dir, "dump.xml")}
+	c := emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-a100"}}}
+	if err := h.dumpTopology(s.App, &c, func(string) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	dump, err := s.ReadFile(h.dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.run("topo export --system dgx-a100"); s.out.String() != string(dump) {
+		t.Errorf("dumped\n%s\nexported\n%s", dump, s.out.String())
 	}
 }
 
