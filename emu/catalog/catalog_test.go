@@ -217,7 +217,8 @@ func TestDevices(t *testing.T) {
 			t.Errorf("link %s: %d mW, sources %v", l.Name, l.Milliwatts, catalog.SourcesOf(l.Name))
 		}
 	}
-	for name, want := range map[string]shaping.Rate{"QM9700": 51_200 * shaping.Gbps, "QM8700": 16_000 * shaping.Gbps, "SN5600": 2 * 51_200 * shaping.Gbps} {
+	for name, want := range map[string]shaping.Rate{"QM9700": 51_200 * shaping.Gbps, "QM8700": 16_000 * shaping.Gbps, "SN5600": 2 * 51_200 * shaping.Gbps,
+		"Q3400": 2 * 115_200 * shaping.Gbps, "rosetta": 2 * 12_800 * shaping.Gbps, "tomahawk-5": 2 * 51_200 * shaping.Gbps} {
 		if got := devices[name].Capacity(); got != want {
 			t.Errorf("%s carries %v, want %v", name, got, want)
 		}

@@ -182,17 +182,11 @@ func TestExportsRunTheSame(t *testing.T) {
 }
 
 // TestRacks: a rack's domain carries what one tray's does, since NVLink crosses
-// trays; between racks NICs do. In all its GPUs have 130 TB/s.
+// trays; between racks NICs do.
 func TestRacks(t *testing.T) {
 	s, err := catalog.LookupSystem("gb200-nvl72")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if all := 2 * s.NVLink.Wire * 72 / 1_000_000_000_000; all != 129 { // 129.6, said to be 130
-		t.Errorf("a rack has %d TB/s", all)
-	}
-	if s.NVLink.Wire/s.PCIe.Wire != 14 {
-		t.Errorf("NVLink 5 is %d times PCIe 5", s.NVLink.Wire/s.PCIe.Wire)
 	}
 	one, three := ringOf(t, some(1, s.Name)), ringOf(t, some(3, s.Name))
 	f := built(t, emu.Cluster{Groups: []emu.Group{some(1, s.Name), some(1, s.Name)}})
