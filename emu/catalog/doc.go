@@ -28,7 +28,8 @@
 //	[nccl]   NVIDIA/nccl v2.30.7, src/graph/tuning.cc and topo.h
 //	[ib]     ib_write_bw and ib_write_lat over 256 NIC pairs, rouge3877/ns3-msccl-data
 //	[pod]    NVIDIA DGX SuperPOD reference architecture, B200, scalable infrastructure
-//	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP
+//	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP; limits of
+//	         trees: NVIDIA SHARP 3.13 documentation, general information
 //	[tpu]    Google Cloud documentation: TPU v4, TPU v5p, TPU7x (Ironwood)
 //	[ofi]    aws/aws-ofi-nccl, src/platform-aws.cpp and topology/p4d-24xl-topo.xml
 //	[smt]    aws/sagemaker-training-toolkit, commit 9a5ed9f

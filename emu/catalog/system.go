@@ -20,6 +20,7 @@ type System struct {
 	// Compute is the GPU's compute capability × 10: 70 Volta, 80 Ampere, 90
 	// Hopper, 100 Blackwell. CPU is whose the host's is.
 	Compute int
+	Arch    string // of a GPU that is none of NVIDIA's: "gfx942"
 	CPU     CPU
 
 	NVLink NVLink

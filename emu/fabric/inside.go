@@ -61,7 +61,8 @@ const (
 
 // insideOf returns the inside of a group's servers, ports left out.
 func (f *Fabric) insideOf(g emu.Group) (*inside, error) {
-	in := &inside{direct: !g.NoGDR, pxn: f.Cluster.Fabric.PXN != emu.PXNOff, keep: f.Cluster.Fabric.CrossNIC == emu.CrossNever}
+	l, _ := catalog.LookupLink(f.Cluster.Fabric.Link) // a system's own link is never staged; resolveFabric reports unknown ones
+	in := &inside{direct: !g.NoGDR && !l.Staged, pxn: f.Cluster.Fabric.PXN != emu.PXNOff, keep: f.Cluster.Fabric.CrossNIC == emu.CrossNever}
 	if g.Machine == "" {
 		sys, err := catalog.LookupSystem(g.System)
 		in.system, in.m = &sys, sys.Machine()

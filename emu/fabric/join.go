@@ -91,7 +91,9 @@ func (f *Fabric) joinCustom() (*network.Network, error) {
 	}
 	n.Routing, n.Rate, n.Hop = routing, f.link.Wire.Permille(f.link.Usable), f.link.Switch
 	for i := range n.Links {
-		n.Links[i].Rate = n.Links[i].Rate.Permille(f.link.Usable)
+		if r := n.Links[i].Rate; r > 0 {
+			n.Links[i].Rate = max(r.Permille(f.link.Usable), 1) // 0 would mean the fabric's own
+		}
 	}
 	net, err := network.New(n, hosts)
 	if err != nil {
@@ -205,6 +207,9 @@ func (f *Fabric) Rails(src, dst, channel int) (from, to int) {
 	return a.leave(src-a.firstGPU, channel).rail, b.arrive(dst-b.firstGPU, channel)
 }
 
+// maxPlanes is into how many a port of eight lanes splits (OSFP).
+const maxPlanes = 8
+
 func networkConfig(d emu.Fabric, link catalog.Link, seed uint64) (network.Config, error) {
 	shape, err := network.ParseShape(d.Kind)
 	if err != nil {
@@ -215,6 +220,9 @@ func networkConfig(d emu.Fabric, link catalog.Link, seed uint64) (network.Config
 		return network.Config{}, fmt.Errorf("fabric.routing %w", err)
 	}
 	planes := max(d.Planes, 1)
+	if planes > maxPlanes || planes&(planes-1) != 0 {
+		return network.Config{}, fmt.Errorf("fabric.planes %d: must be 1, 2, 4 or 8, as a port has so many lanes to split into", d.Planes)
+	}
 	return network.Config{
 		Shape: shape, Routing: routing, Oversubscription: max(d.Oversubscription, 1),
 		// A port of a switch splits into one for each plane.

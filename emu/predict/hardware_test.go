@@ -203,6 +203,8 @@ func TestHardware(t *testing.T) {
 	answer(t, &b, routingQuestions(t))
 	b.WriteString(shapesHead)
 	answer(t, &b, shapeQuestions())
+	b.WriteString(podsHead)
+	superPODs(t, &b)
 	const path = "../../docs/hardware.md"
 	if flag.Lookup("rewrite").Value.String() == "true" {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/railyard/railyard/emu"
@@ -42,6 +43,36 @@ func TestForwardingKeepsTheLaw(t *testing.T) {
 					t.Errorf("%v\n%v", err, c)
 				}
 			}
+		}
+	}
+}
+
+// TestFabricsKeepTheLaw does it for every shape with every routing and for every
+// link, oversubscribed and on two planes in turn. What cannot be built is refused
+// by name, and that is routing through a middle group where there are no groups.
+func TestFabricsKeepTheLaw(t *testing.T) {
+	var fabrics []emu.Fabric
+	for _, shape := range catalog.Shapes() {
+		for _, routing := range []string{"static", "adaptive", "hash", "spray", "valiant"} {
+			fabrics = append(fabrics, emu.Fabric{Kind: shape.Name, Routing: routing, Link: "ndr"})
+		}
+	}
+	for _, link := range catalog.Links() {
+		fabrics = append(fabrics, emu.Fabric{Kind: "fat-tree", Link: link.Name, HostsPerSwitch: 3})
+	}
+	for i, join := range fabrics {
+		join.Oversubscription, join.Planes = 1+i%2, 1+i/2%2
+		rng := rand.New(rand.NewPCG(uint64(i), 9))
+		k := emu.Cluster{Name: "drawn", Seed: uint64(i), Groups: []emu.Group{{Count: 3, System: "dgx-h100", GPUs: 2}, {Count: 2, System: "dgx-h100", GPUs: 2}}, Fabric: join}
+		if _, err := fabric.New(k); err != nil {
+			if join.Routing != "valiant" || !strings.Contains(err.Error(), "network has no groups") {
+				t.Errorf("%+v: %v", join, err)
+			}
+			continue
+		}
+		c := drawOn(rng, Case{Seed: uint64(i), Cluster: k})
+		if _, err := verify(&c); err != nil {
+			t.Errorf("%v\n%v", err, c)
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 // choose settles algorithm, protocol and channels of a case. What the user named
 // is taken or refused, never replaced.
-func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *Case) error {
+func (s *Spec) choose(f *fabric.Fabric, g *group, bytes int64, c *Case) error {
+	shape := g.shape
 	if s.Plan != nil {
 		return s.planned(shape.NRanks(), c)
 	}
@@ -38,6 +39,9 @@ func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *
 			e.Why = fmt.Sprintf("protocol %s is not among those asked for", e.Protocol)
 		default:
 			e.Why = s.illegal(e, use, shape, slices.Contains(algorithms.Named(s.Op), e.Algorithm))
+			if e.Why == "" && strings.HasPrefix(e.Algorithm, "collnet") {
+				e.Why = g.tree
+			}
 		}
 		c.Candidates = append(c.Candidates, e)
 	}

@@ -31,7 +31,7 @@ func (l *fabricsLine) settings() []setting {
 		{name: "nics", arg: "N", def: "8", usage: "NICs of each server", set: whole(&l.nics, 1, 1024)},
 		{name: "oversubscription", arg: "N", def: "1", usage: "how many times more the NICs of a leaf can send than its links up carry", set: whole(&f.Oversubscription, 1, 1024)},
 		{name: "unit", arg: "N", usage: "servers that share a set of leaves (default as many as fit)", set: whole(&f.Unit, 1, emu.MaxNodes)},
-		{name: "planes", arg: "N", def: "1", usage: "separate networks, each with a port of every NIC", set: whole(&f.Planes, 1, 16)},
+		{name: "planes", arg: "N", def: "1", usage: "separate networks, each with a port of every NIC", set: whole(&f.Planes, 1, 8)},
 		{name: "hosts-per-switch", arg: "N", usage: "NICs on a switch of a fat tree or dragonfly (default balanced)", set: whole(&f.HostsPerSwitch, 1, 1024)},
 	}, l.Common.settings()...)
 }

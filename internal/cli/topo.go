@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/machine/smi"
 	"github.com/railyard/railyard/emu/machine/topoxml"
@@ -124,10 +126,18 @@ func clusterMachines(file string, data []byte) (*machine.Import, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Machines) == 0 {
-		return nil, fmt.Errorf("%s: spec.machines lists none, and the inside of a system of the catalog: %w", file, notYet("topo"))
+	in := &machine.Import{Machines: c.Machines}
+	for _, g := range c.Groups {
+		if g.Machine != "" || slices.Contains(machineNames(in), g.System) {
+			continue
+		}
+		s, err := lookupSystem(g.System)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		in.Machines = append(in.Machines, s.Machine())
 	}
-	return &machine.Import{Machines: c.Machines}, nil
+	return in, nil
 }
 
 // machineName makes a name of a file's name.
@@ -197,7 +207,26 @@ func (a *App) topoExport(file string, in *machine.Import, f *topoFlags) error {
 	if len(chosen) > 1 {
 		return fmt.Errorf("--machine: %s has %d machines and a topology file holds one; allowed are %s", file, len(chosen), strings.Join(machineNames(in), ", "))
 	}
+	if says := lostByExport(&chosen[0]); says != "" {
+		fmt.Fprintf(a.Stderr, "%s: missing: %s\n", file, says)
+	}
 	return a.deliver(topoxml.Write(&chosen[0]), f.out)
+}
+
+// lostByExport says what of a system of the catalog no topology file can: that
+// several servers make one domain or slice.
+func lostByExport(m *machine.Machine) string {
+	s, err := catalog.LookupSystem(m.Name)
+	switch {
+	case err != nil:
+		return ""
+	case s.Board.Domain > 0 && m.Domain == "":
+		return fmt.Sprintf("nvlink domain: the format tells none of several servers, of which here %d make one; what is read back ends its NVLink with itself, unless its cluster file gives it a domain",
+			s.Board.Domain)
+	case s.Board.ICI.Chips > 0:
+		return fmt.Sprintf("slice: the format tells no torus of several hosts; what is read back ends its ICI with itself, so name system: %s in a cluster file instead", s.Name)
+	}
+	return ""
 }
 
 // choose returns the machine with a name, all of them without one.
