@@ -40,7 +40,7 @@ func (f *Fabric) crossing(s *collective.Shape, comm []int) collective.Cross {
 // when none do: all keep to their rail, or rails are not joined.
 func (f *Fabric) ringsMeet() error {
 	set := f.Cluster.Fabric.CrossNIC
-	if set == emu.CrossNever || f.Cluster.Fabric.Kind == network.RailOnly.String() {
+	if set == emu.CrossNever || f.isolated() {
 		return nil
 	}
 	for i := range f.nodes {
@@ -57,7 +57,7 @@ func (f *Fabric) ringsMeet() error {
 }
 
 // isolated reports whether nothing joins the rails.
-func (f *Fabric) isolated() bool { return f.net != nil && f.net.Shape == network.RailOnly }
+func (f *Fabric) isolated() bool { return f.Cluster.Fabric.Kind == network.RailOnly.String() }
 
 func severalHeads(g *collective.Group) bool {
 	return slices.ContainsFunc(g.Heads, func(h int) bool { return h != g.Heads[0] })

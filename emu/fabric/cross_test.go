@@ -63,6 +63,40 @@ func TestIsolatedRails(t *testing.T) {
 	}
 }
 
+// TestIsolatedRailsEndWhereTheyBegin: where nothing joins the rails a message comes
+// in by the rail that it left by, also where another NIC is nearer to the GPU: to
+// servers whose NICs do not write GPU memory, and to those without NVLink.
+func TestIsolatedRailsEndWhereTheyBegin(t *testing.T) {
+	for _, g := range []emu.Group{{Count: 2, NoGDR: true}, {Count: 2, System: "pcie-gen5-l40s"}, {Count: 2, System: "pcie-gen4-4090"}, {Count: 2, System: "dgx-1-v100", NoGDR: true}} {
+		c, changed := groups(g), 0
+		c.Fabric.Kind = "rail-only"
+		f := build(t, c)
+		c.Fabric.Kind = "rail-optimized"
+		joined := build(t, c)
+		_, gpus := f.GPURange(0)
+		for src := range gpus {
+			for dst := gpus; dst < 2*gpus; dst++ {
+				for channel := range 16 {
+					from, to := f.Rails(src, dst, channel)
+					if from != to {
+						t.Fatalf("%s: GPU %d to %d on channel %d leaves by rail %d and comes in by %d", g.System, src, dst, channel, from, to)
+					}
+					wire := f.Route(src, dst, channel, collective.Simple).Wire.Ports
+					if in := f.NICEgress(1, to) + 1; !slices.Contains(wire, in) {
+						t.Fatalf("%s: GPU %d to %d on channel %d does not pass %s", g.System, src, dst, channel, f.PortName(in))
+					}
+					if a, b := joined.Rails(src, dst, channel); a != b {
+						changed++
+					}
+				}
+			}
+		}
+		if changed == 0 {
+			t.Errorf("%s: no message would change rails, so nothing was shown", g.System)
+		}
+	}
+}
+
 // TestWhichRingsCross: by default those for which it is faster, since NVLink is
 // slower than the NICs, or PXN is off.
 func TestWhichRingsCross(t *testing.T) {

@@ -204,7 +204,17 @@ func (f *Fabric) pairMeets(a, b *node) error {
 // by which of the receiver's they arrive. The channel is as Route has it.
 func (f *Fabric) Rails(src, dst, channel int) (from, to int) {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
-	return a.leave(src-a.firstGPU, channel).rail, b.arrive(dst-b.firstGPU, channel)
+	from = a.leave(src-a.firstGPU, channel).rail
+	return from, f.arrive(b, dst, channel, from)
+}
+
+// arrive returns the rail by which messages of a channel that left by a given one
+// come to a GPU of a node: that same rail where no switch joins it to another.
+func (f *Fabric) arrive(n *node, dst, channel, left int) int {
+	if f.isolated() && left < n.nics {
+		return left
+	}
+	return n.arrive(dst-n.firstGPU, channel)
 }
 
 // maxPlanes is into how many a port of eight lanes splits (OSFP).

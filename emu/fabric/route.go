@@ -91,7 +91,7 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	}
 	r.Remote = true
 	way := a.leave(src-a.firstGPU, channel)
-	railB := b.arrive(dst-b.firstGPU, channel)
+	railB := f.arrive(b, dst, channel, way.rail)
 	channel = ChannelOf(channel)
 	r.Local, r.SendProxy = a.local(way, p), a.firstGPU+way.proxy
 	net := f.between(a, b, way.rail, railB, flow(src, dst, channel))

@@ -202,7 +202,7 @@ func (f *Fabric) toTree(src, root, channel, depth int) Route {
 // fromTree returns the way from the switch tree into a GPU's memory.
 func (f *Fabric) fromTree(dst, channel, depth int, p collective.Protocol) Route {
 	n := &f.nodes[f.gpuNode[dst]]
-	rail := n.arrive(dst-n.firstGPU, channel)
+	rail := f.arrive(n, dst, channel, channel%n.nics) // that of the tree
 	r := Route{Remote: true, FromSwitch: true, SendProxy: dst, RecvProxy: dst, SM: n.system.SM.Rate,
 		Receive: n.system.Proxy.Receive.Of(p), Credit: n.system.Proxy.Post + f.climb(depth), Answer: f.answer, Refill: f.climb(1)}
 	if p == collective.Simple {

@@ -35,8 +35,8 @@ func TestForwardingKeepsTheLaw(t *testing.T) {
 				c := drawSystem(uint64(1000+100*i+10*int(pxn)+int(cross)), system, system)
 				c.Cluster.Groups[0].GPUs, c.Cluster.Groups[0].NICs = 4, 2
 				c.Cluster.Fabric.PXN, c.Cluster.Fabric.CrossNIC = pxn, cross
-				if pxn != emu.PXNOff && cross == emu.CrossIfFaster && i < 2 && len(c.Cluster.Groups) == 1 {
-					c.Cluster.Fabric.Kind, c.Cluster.Groups[0].NoGDR = "rail-only", false
+				if pxn != emu.PXNOff && cross == emu.CrossIfFaster && len(c.Cluster.Groups) == 1 {
+					c.Cluster.Fabric.Kind = "rail-only"
 				}
 				c = drawOn(rand.New(rand.NewPCG(c.Seed, 9)), c)
 				if _, err := verify(&c); err != nil {
