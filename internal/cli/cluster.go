@@ -147,11 +147,38 @@ func parseFabric(name string) (kind, link string, err error) {
 	if err == nil {
 		return kind, link, nil
 	}
+	if meant := misspeltShape(name); meant != nil {
+		return "", "", fmt.Errorf("--fabric %s: %w", suggest.Clip(name), meant)
+	}
 	var unknown *catalog.UnknownError
 	if errors.As(err, &unknown) {
 		return "", "", fmt.Errorf("--fabric %s: %s %s", suggest.Clip(name), unknown.What, suggest.Unknown(unknown.Name, unknown.Known))
 	}
 	return "", "", fmt.Errorf("--%w", err)
+}
+
+// misspeltShape says of a name that ends with a known link that it does not begin
+// with a shape, and which was probably meant, by its long name or its short; nil
+// where no link is known. A shape may be part of a misspelt one: rail-optimised-ndr.
+func misspeltShape(name string) error {
+	shape, link, known := "", "", false
+	for _, l := range catalog.Links() {
+		if before, ok := strings.CutSuffix(name, "-"+l.Name); ok {
+			shape, link, known = before, l.Name, true
+		}
+	}
+	if !known {
+		return nil
+	}
+	var long, both []string
+	for _, s := range catalog.Shapes() {
+		long, both = append(long, s.Name), append(both, s.Name, s.Short)
+	}
+	hint := ""
+	if meant, ok := suggest.Closest(shape, both); ok {
+		hint = fmt.Sprintf("; did you mean %q?", meant+"-"+link)
+	}
+	return fmt.Errorf("fabric %q is unknown; allowed are %s%s", suggest.Clip(shape), strings.Join(long, ", "), hint)
 }
 
 // known returns what the catalog offers.
