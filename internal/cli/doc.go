@@ -19,11 +19,13 @@
 //	bench.go     bench and predict
 //	effective.go --print-effective
 //	sink.go      from a run's rows to tables, JSON and CSV
+//	records.go   CSV of whatever else is printed
 //	progress.go  a bar on a terminal, lines elsewhere
 //	plan.go      plan show and export; plan_list.go, plan_check.go and plan_import.go the others
 //	plan_line.go the flags of all of them, and the plan they name
 //	plan_use.go  the plan of --plan
-//	topo.go      topo: machines read from files of other tools, and written
+//	topo.go      topo: machines read from files of other tools, and written; topo_matrix.go
+//	             prints them
 //	systems.go   systems; figures.go reads the catalog's tables for it
 //	fabrics.go   fabrics: links, shapes and switches of the catalog; what one takes
 //	topo_file.go --topo-file and NCCL_TOPO_FILE: a machine of a file as the system

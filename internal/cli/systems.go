@@ -24,12 +24,9 @@ func (a *App) systems() *cobra.Command {
 			if err == nil && len(args) > 1 {
 				err = fmt.Errorf("systems takes one name or none: coordinator systems dgx-h100")
 			}
-			if err == nil && c.Format == "csv" {
-				err = fmt.Errorf("--format csv: systems has table and json")
-			}
 			if err == nil {
 				c.finish(a)
-				err = a.printSystems(args, c.Format == "json")
+				err = a.printSystems(args, c.Format)
 			}
 			if err != nil {
 				return &ExitError{ExitUsage, err}
@@ -40,12 +37,12 @@ func (a *App) systems() *cobra.Command {
 	return cmd
 }
 
-func (a *App) printSystems(args []string, asJSON bool) error {
+func (a *App) printSystems(args []string, format string) error {
 	t, err := readTables()
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 && !asJSON {
+	if len(args) == 0 && format == "table" {
 		return a.listSystems()
 	}
 	all := catalog.Systems()
@@ -56,8 +53,13 @@ func (a *App) printSystems(args []string, asJSON bool) error {
 		}
 		all = []catalog.System{s}
 	}
-	if asJSON {
+	switch {
+	case format == "json":
 		return a.systemsJSON(t, all)
+	case format == "csv" && len(args) == 1:
+		return writeCSV(a.Stdout, records(t.system(all[0].Name)))
+	case format == "csv":
+		return writeCSV(a.Stdout, records(systemRows(t, all)))
 	}
 	w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)
 	for _, f := range t.system(all[0].Name) {
@@ -119,13 +121,18 @@ func (a *App) systemsJSON(t *tables, all []catalog.System) error {
 	out := struct {
 		Systems []systemJSON `json:"systems"`
 		Sources []string     `json:"sources"`
-	}{Sources: t.sources}
-	for i := range all {
-		s := &all[i]
-		out.Systems = append(out.Systems, systemJSON{s.Name, s.Alias, s.About, s.GPUs, s.NICs, s.Cards, s.NVLink.Wire, s.PCIe.Wire,
-			s.Board.Domain, s.Link, s.Fabric, s.Env, t.system(s.Name)})
-	}
+	}{systemRows(t, all), t.sources}
 	e := json.NewEncoder(a.Stdout)
 	e.SetIndent("", "  ")
 	return e.Encode(out)
+}
+
+func systemRows(t *tables, all []catalog.System) []systemJSON {
+	var rows []systemJSON
+	for i := range all {
+		s := &all[i]
+		rows = append(rows, systemJSON{s.Name, s.Alias, s.About, s.GPUs, s.NICs, s.Cards, s.NVLink.Wire, s.PCIe.Wire,
+			s.Board.Domain, s.Link, s.Fabric, s.Env, t.system(s.Name)})
+	}
+	return rows
 }

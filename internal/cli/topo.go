@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,8 +20,10 @@ import (
 	"github.com/railyard/railyard/emu/suggest"
 )
 
-// topoFlags are those of all topo commands; each takes what it needs.
+// topoFlags are those of the topo commands that look at machines; each takes what it
+// needs.
 type topoFlags struct {
+	Common
 	out, machine, system string
 	preset               *machine.Import // that of --system
 }
@@ -46,7 +49,7 @@ func (a *App) topo() *cobra.Command {
 	preset := setting{name: "system", arg: "NAME", values: known().SystemNames(), usage: "a server of the catalog, in place of a file", set: text(&f.system)}
 	topo.AddCommand(
 		a.topoImport(),
-		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
+		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", append([]setting{which, preset}, f.Common.settings()...), &f, a.topoMatrix),
 		a.topoVerb("export", "Write a machine as a topology file of NCCL or RCCL", []setting{which, out, preset}, &f, a.topoExport),
 		a.topoShow(), a.topoPath(), a.topoPerf(), a.topoGraph(),
 	)
@@ -67,9 +70,12 @@ func (a *App) topoVerb(name, short string, settings []setting, f *topoFlags, do 
 			if err == nil && len(args) != 1 {
 				err = fmt.Errorf("topo %s needs one file: coordinator topo %s FILE", name, name)
 			}
-			in := f.preset
+			in, reader := f.preset, *a
+			if f.Quiet {
+				reader.Stderr = io.Discard
+			}
 			if err == nil && in == nil {
-				in, err = a.readMachines(args[0])
+				in, err = reader.readMachines(args[0])
 			}
 			if err == nil {
 				err = do(args[0], in, f)
@@ -183,20 +189,6 @@ Its content tells which. What it does not say is noted on stderr.`,
 		}}
 	register(cmd, settings)
 	return cmd
-}
-
-func (a *App) topoMatrix(file string, in *machine.Import, f *topoFlags) error {
-	chosen, err := choose(file, in, f.machine)
-	if err != nil {
-		return err
-	}
-	for i := range chosen {
-		if len(chosen) > 1 {
-			fmt.Fprintf(a.Stdout, "# %s\n", chosen[i].Name)
-		}
-		fmt.Fprint(a.Stdout, smi.Matrix(&chosen[i]))
-	}
-	return nil
 }
 
 func (a *App) topoExport(file string, in *machine.Import, f *topoFlags) error {

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"encoding/csv"
+	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +82,40 @@ func TestTopoOfSystems(t *testing.T) {
 		if said := s.err.String(); code != ExitOK || !strings.Contains(said, says) || (says == "") != (said == "") {
 			t.Errorf("%s: exit %d: %s", system, code, s.err.String())
 		}
+	}
+}
+
+// The matrix says the same as a table, as CSV and as JSON. Notes on a file are left
+// out when told so.
+func TestTopoMatrixFormats(t *testing.T) {
+	s := newSession(t)
+	printed := func(format string) string {
+		if code := s.run("topo matrix testdata/files/box.xml --format " + format); code != ExitOK {
+			t.Fatalf("%s: exit %d: %s", format, code, s.err.String())
+		}
+		return s.out.String()
+	}
+	var pairs []pairJSON
+	if err := json.Unmarshal([]byte(printed("json")), &pairs); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(printed("csv"))).ReadAll()
+	if err != nil || len(rows) != 1+len(pairs) {
+		t.Fatalf("%d rows of CSV for %d pairs: %v", len(rows), len(pairs), err)
+	}
+	lines := strings.Split(printed("table"), "\n")
+	head := strings.Split(lines[0], "\t")
+	for i, p := range pairs {
+		if got := rows[1+i]; !slices.Equal(got, []string{p.Machine, p.From, p.To, p.Path, p.NIC, p.CPUs, p.NUMA}) {
+			t.Errorf("CSV has %q, JSON %+v", got, p)
+		}
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, p.From+"\t") })
+		if cell := strings.Split(lines[at], "\t")[slices.Index(head, p.To)]; strings.TrimSpace(cell) != p.Path {
+			t.Errorf("the table has %q, JSON %+v", cell, p)
+		}
+	}
+	if s.run("topo matrix testdata/files/box.xml --quiet"); s.err.String() != "" {
+		t.Errorf("quiet says %q", s.err.String())
 	}
 }
 
