@@ -40,6 +40,7 @@ const (
 	zap       = "go.uber.org/zap"
 	xterm     = "golang.org/x/term"
 	xcpu      = "golang.org/x/sys/cpu" // which instructions there are: same bits, other speed
+	xunix     = "golang.org/x/sys/unix"
 	yaml      = "github.com/goccy/go-yaml"
 	cobra     = "github.com/spf13/cobra"
 	pflag     = "github.com/spf13/pflag"
@@ -66,6 +67,9 @@ var pureStd = []string{
 var table = []row{
 	{path: "shaping", level: pure,
 		reason: "instants and rates are the ground: whoever needs them must not need a cluster as well"},
+	{path: "shaping/pacer", level: host,
+		modules: []string{xunix},
+		reason:  "public: wall time to the microsecond, one thread a process; waits for whoever shapes real streams and knows no link"},
 	{path: "collective", level: pure,
 		std:     []string{"unsafe"},
 		modules: []string{xcpu},
