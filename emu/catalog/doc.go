@@ -14,6 +14,7 @@
 //	system_others.go     AMD
 //	system_tpu.go        hosts of Google's TPUs
 //	link.go    Link: what a NIC speaks
+//	way.go     Way: a link as a stream meets it, NVLink and PCIe included
 //	device.go  switches, and what cables are made of, with watts
 //	shape.go   Fabric shapes: what stands between servers
 //	source.go  which sources an entry cites, read from the text of the tables

@@ -39,7 +39,8 @@ const (
 	protobuf  = "google.golang.org/protobuf"
 	zap       = "go.uber.org/zap"
 	xterm     = "golang.org/x/term"
-	xcpu      = "golang.org/x/sys/cpu" // which instructions there are: same bits, other speed
+	xcpu      = "golang.org/x/sys/cpu"     // which instructions there are: same bits, other speed
+	nettest   = "golang.org/x/net/nettest" // what package net promises of a connection; for tests
 	xunix     = "golang.org/x/sys/unix"
 	yaml      = "github.com/goccy/go-yaml"
 	cobra     = "github.com/spf13/cobra"
@@ -99,6 +100,10 @@ var table = []row{
 	{path: "emu/catalog", level: pure,
 		imports: []string{"shaping", "collective", "emu/machine"},
 		reason:  "figures of the field: rates, latencies, protocol efficiencies"},
+	{path: "shaping/link", level: host,
+		imports: []string{"shaping", "shaping/pacer", "emu/suggest", "emu/catalog"},
+		modules: []string{nettest},
+		reason:  "public: anybody's connections as a link would carry them, links named by the catalog; knows no cluster and no gRPC"},
 	{path: "emu/network/survey", level: pure,
 		imports: []string{"shaping", "emu"},
 		modules: []string{yaml},
