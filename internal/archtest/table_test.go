@@ -104,6 +104,10 @@ var table = []row{
 		imports: []string{"shaping", "shaping/pacer", "emu/suggest", "emu/catalog"},
 		modules: []string{nettest},
 		reason:  "public: anybody's connections as a link would carry them, links named by the catalog; knows no cluster and no gRPC"},
+	{path: "shaping/grpcshape", level: host,
+		imports: []string{"shaping/link"},
+		modules: []string{grpc, protobuf},
+		reason:  "public: two options for anybody's gRPC; apart from shaping/link, so that others need not have gRPC"},
 	{path: "emu/network/survey", level: pure,
 		imports: []string{"shaping", "emu"},
 		modules: []string{yaml},
@@ -202,6 +206,12 @@ var table = []row{
 		imports: []string{"internal/gossip", "internal/nodesim", "internal/cli"},
 		never:   []string{"emu/predict", "internal/coordinator"},
 		reason:  "thin: hands a Config over and exits with the code it gets"},
+
+	{path: "examples/shapedgrpc", level: program,
+		imports: []string{"shaping/link", "shaping/grpcshape"},
+		modules: []string{grpc},
+		stdout:  true,
+		reason:  "what a user of grpcshape writes, and nothing else"},
 
 	{path: "emu/machine/machinetest", level: support,
 		imports: []string{"shaping", "emu/machine"},
