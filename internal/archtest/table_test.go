@@ -185,8 +185,13 @@ var table = []row{
 		never:   []string{"emu/kernel", "emu/predict", "emu/payload", "internal/nodesim"},
 		reason:  "the law is not kept by theatre: timings come from the kernels in the nodesims, so it can compute none"},
 
+	{path: "internal/proxy", level: host,
+		imports: []string{"shaping", "shaping/link"},
+		modules: []string{zap},
+		reason:  "any TCP program on a link; part of nodesim's binary, and nothing of a node"},
+
 	{path: "internal/cli", level: program,
-		imports: []string{"shaping", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml", "emu/network/survey",
+		imports: []string{"shaping", "shaping/link", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml", "emu/network/survey",
 			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "internal/report"},
 		modules: []string{cobra, pflag, zap, xterm, progress},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
@@ -203,7 +208,7 @@ var table = []row{
 		imports: []string{"internal/cli", "internal/verbs"},
 		reason:  "thin: hands the verbs to the command line"},
 	{path: "cmd/nodesim", level: program,
-		imports: []string{"internal/gossip", "internal/nodesim", "internal/cli"},
+		imports: []string{"internal/gossip", "internal/nodesim", "internal/proxy", "internal/cli"},
 		never:   []string{"emu/predict", "internal/coordinator"},
 		reason:  "thin: hands a Config over and exits with the code it gets"},
 
