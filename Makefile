@@ -104,7 +104,15 @@ bench: build ## all benchmarks, whole commands included: make bench BENCHTIME=1s
 bench-smoke: build ## the benchmarks that take seconds, once each
 	go test -run '^$$' -bench 'Events|DataPlane' -benchtime 1x ./emu/kernel ./internal/wire
 	go test -run '^$$' -bench Judge -benchtime 1x ./collective
+	go run ./internal/shapebench -quick
 	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^$$' -bench Run/ring -benchtime 1x ./internal/e2e/...
+
+# Some minutes on a host that does nothing else. Exit code 1: a promise is broken;
+# 2: one is broken, but others used the host.
+.PHONY: bench-shaping
+bench-shaping: ## what shaped connections promise, measured, idle and beside a busy process
+	go build -o .tmp/shapebench ./internal/shapebench
+	.tmp/shapebench
 
 .PHONY: bench-%
 bench-%: ## benchmarks of one package, named by its last element: make bench-kernel
@@ -120,7 +128,7 @@ cover: ## coverage of all tests, as .tmp/cover.html
 
 .PHONY: lint
 lint: ## gofmt, vet, the tree's own rules, and buf where it is installed
-	@bad=$$(gofmt -l cmd collective emu internal proto shaping); \
+	@bad=$$(gofmt -l cmd collective emu examples internal proto shaping); \
 	[ -z "$$bad" ] || { printf 'not formatted (gofmt -w):\n%s\n' "$$bad" >&2; exit 1; }
 	go vet ./...
 	go vet -tags e2e ./internal/...

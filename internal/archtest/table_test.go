@@ -212,6 +212,10 @@ var table = []row{
 		never:   []string{"emu/predict", "internal/coordinator"},
 		reason:  "thin: hands a Config over and exits with the code it gets"},
 
+	{path: "internal/shapebench", level: program,
+		imports: []string{"shaping/link"},
+		stdout:  true,
+		reason:  "measures what shaping/link promises, from outside, as anybody could"},
 	{path: "examples/shapedgrpc", level: program,
 		imports: []string{"shaping/link", "shaping/grpcshape"},
 		modules: []string{grpc},

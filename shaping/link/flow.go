@@ -119,6 +119,11 @@ func (f *flow) send(now, at shaping.Time, s segment) {
 	f.last = max(f.last, p.Arrives)
 	s.due = f.last
 	f.way.stats.count(size, p.Lost)
+	if s.due <= now && f.flying.empty() { // no latency, or the host is late
+		f.arrived(now, s)
+		signal(f.some)
+		return
+	}
 	f.flying.push(s)
 	if f.flying.len() == 1 {
 		f.link.pacer.Set(&f.arrive, f.link.instant(s.due))
@@ -159,10 +164,7 @@ func (f *flow) onArrive(late time.Duration) {
 	}
 	now := f.link.now()
 	for !f.flying.empty() && f.flying.first().due <= now {
-		s := f.flying.pop()
-		f.way.stats.Lateness.Add(time.Duration(now.Sub(s.due) / shaping.Nanosecond))
-		f.ready.push(s)
-		f.link.busy--
+		f.arrived(now, f.flying.pop())
 	}
 	if !f.flying.empty() {
 		f.link.pacer.Set(&f.arrive, f.link.instant(f.flying.first().due))
@@ -171,6 +173,13 @@ func (f *flow) onArrive(late time.Duration) {
 	if !f.ready.empty() {
 		signal(f.some)
 	}
+}
+
+// arrived makes a segment ready.
+func (f *flow) arrived(now shaping.Time, s segment) {
+	f.way.stats.Lateness.Add(time.Duration(now.Sub(s.due) / shaping.Nanosecond))
+	f.ready.push(s)
+	f.link.busy--
 }
 
 // take takes the first segment that is ready.
