@@ -20,6 +20,7 @@ type bench struct {
 
 func main() {
 	quick := flag.Bool("quick", false, "measure little, beside nobody, and judge no timing: for hosts that others share")
+	alone := flag.Bool("alone", false, "leave out the round beside a process that spins")
 	spinning := flag.Bool("spin", false, "(internal) use one processor until standard input ends")
 	flag.Parse()
 	switch {
@@ -30,7 +31,7 @@ func main() {
 		spin()
 		return
 	}
-	code, err := run(os.Stdout, *quick)
+	code, err := run(os.Stdout, *quick, *alone || *quick)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "shapebench:", err)
 		code = 2
@@ -39,7 +40,7 @@ func main() {
 }
 
 // run measures and returns the exit code.
-func run(w io.Writer, quick bool) (code int, err error) {
+func run(w io.Writer, quick, alone bool) (code int, err error) {
 	b := newBench(quick)
 	m := newMeter()
 	if err := b.measure(); err != nil {
@@ -49,7 +50,7 @@ func run(w io.Writer, quick bool) (code int, err error) {
 	b.title = fmt.Sprintf("%s/%s, %d processors: %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), state(share, known))
 	b.write(w, !quick)
 	ever := b.broken(always)
-	if !quick {
+	if !alone {
 		beside := newBench(false)
 		beside.title = "beside a process that spins (nothing promised of timing)"
 		end, err := hog()

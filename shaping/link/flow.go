@@ -70,7 +70,8 @@ func newFlow(l *Link, w *way, stream uint64) *flow {
 
 // room reports whether a segment may be put.
 func (f *flow) room() bool {
-	return f.dropped || f.queued < f.link.buffer && f.held < f.link.window
+	share := max(leastBuf, f.link.buffer/max(len(f.link.conns), 1))
+	return f.dropped || f.queued < share && f.held < f.link.window
 }
 
 // cut returns how much of n bytes is put as one segment. Segments end at fixed
@@ -126,7 +127,7 @@ func (f *flow) send(now, at shaping.Time, s segment) {
 	}
 	f.flying.push(s)
 	if f.flying.len() == 1 {
-		f.link.pacer.Set(&f.arrive, f.link.instant(s.due))
+		f.awaitArrive()
 	}
 }
 
@@ -155,7 +156,7 @@ func (f *flow) onLeave(time.Duration) {
 	signal(f.roomy)
 }
 
-// onArrive runs when the first segment that flies is due.
+// onArrive runs when the first segment that flies is due, or shortly before.
 func (f *flow) onArrive(late time.Duration) {
 	f.link.mu.Lock()
 	defer f.link.mu.Unlock()
@@ -163,16 +164,29 @@ func (f *flow) onArrive(late time.Duration) {
 		return
 	}
 	now := f.link.now()
+	if late <= directLate {
+		f.short(now)
+	}
 	for !f.flying.empty() && f.flying.first().due <= now {
 		f.arrived(now, f.flying.pop())
 	}
-	if !f.flying.empty() {
-		f.link.pacer.Set(&f.arrive, f.link.instant(f.flying.first().due))
-	}
-	f.short(late)
+	f.awaitArrive()
 	if !f.ready.empty() {
 		signal(f.some)
 	}
+}
+
+// awaitArrive sets the event of the first segment that flies.
+func (f *flow) awaitArrive() {
+	if f.flying.empty() {
+		return
+	}
+	s := f.flying.first()
+	at := s.due
+	if now := f.link.now(); f.isShort(s) && at.Add(-f.link.lead) > now {
+		at = at.Add(-f.link.lead)
+	}
+	f.link.pacer.Set(&f.arrive, f.link.instant(at))
 }
 
 // arrived makes a segment ready.

@@ -24,8 +24,8 @@ const (
 
 // What may wait in memory, for each connection and direction.
 const (
-	waitFor  = 10 * shaping.Millisecond // of the link's rate: longer than a host's scheduler leaves a goroutine alone
-	leastBuf = 256 << 10
+	waitFor  = 20 * shaping.Millisecond // of the link's rate, over all connections: longer than a scheduler leaves a goroutine alone
+	leastBuf = 256 << 10                // of each connection
 	mostBuf  = 16 << 20
 	openBuf  = 64 << 20 // on the way, where no rate bounds it
 )
@@ -50,7 +50,7 @@ type Link struct {
 	text    string
 	hops    []shaping.Hop
 	seed    uint64
-	// What a flow may have waiting, and what it may have in memory in all.
+	// What all flows of a way may have waiting, and what each may have in memory.
 	buffer, window int
 	quantum        int       // most bytes of a segment
 	pool           sync.Pool // of *[]byte, as long as that
@@ -58,7 +58,8 @@ type Link struct {
 	mu       sync.Mutex
 	base     pacer.Instant // where the link's time begins
 	up, down way
-	busy     int // segments that wait or fly
+	busy     int              // segments that wait or fly
+	lead     shaping.Duration // how long the pacer's writes take at least
 	conns    map[*Conn]struct{}
 	opened   uint64
 	closed   bool
