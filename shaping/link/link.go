@@ -37,7 +37,7 @@ type Options struct {
 	// Linger is how long a closed connection waits for a peer that does not read;
 	// 0 is 5 s. What is on its way arrives in any case.
 	Linger time.Duration
-	// Pacer is what the link waits by. Nil: the process's own.
+	// Pacer is what the link waits by, to be closed after it. Nil: the process's own.
 	Pacer *pacer.Pacer
 }
 
