@@ -15,6 +15,7 @@
 //	system_tpu.go        hosts of Google's TPUs
 //	system_cloud.go      instances of clouds, with what their images set for NCCL
 //	link.go    Link: what a NIC speaks
+//	way.go     Way: a link as a stream meets it, NVLink and PCIe included
 //	device.go  switches, and what cables are made of, with watts
 //	shape.go   Fabric shapes: what stands between servers
 //	source.go  which sources an entry cites, read from the text of the tables

@@ -32,8 +32,8 @@
 //	topo_fabric.go topo import: networks read from files of other tools
 //	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
 //	             measures, topo_graph.go draws
-//	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go
-//	             one command each
+//	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go,
+//	proxy.go     one command each
 //
 // A flag is a line of a table: name, default, what it does to a config. Values
 // are kept as text until all of them are known, so that one run of the program
@@ -43,6 +43,6 @@
 // internal/coordinator and internal/nodesim do the work.
 //
 // Imports: report, emu with its catalog, network, fabric, topo, draw, suggest and sweep, collective and its
-// msccl, shaping.
+// msccl, shaping and its link, for what --link says.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli
