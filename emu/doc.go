@@ -2,6 +2,7 @@
 // speaks in:
 //
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
+//	forwarding.go  whether GPUs forward to owners of rails, and rings change rails
 //	load*.go    reading, validating and printing cluster files
 //	slice.go    slices of TPU pods: shape, optical circuits, what is dark
 //	rewire.go   Rewired: circuits set anew, for the next run
