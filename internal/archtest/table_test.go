@@ -194,7 +194,7 @@ var table = []row{
 		reason:  "owns a node's kernel; an answer it could look up in predict would prove nothing"},
 	{path: "internal/coordinator", level: host,
 		imports: []string{"shaping", "emu", "emu/fabric", "emu/transit", "emu/sweep", "emu/window", "emu/timeline", "emu/pace",
-			"proto/railyard/v1", "internal/wire", "internal/gossip", "internal/wallclock", "emu/fault", "emu/trial"},
+			"proto/railyard/v1", "internal/wire", "internal/gossip", "internal/wallclock", "emu/suggest", "emu/fault", "emu/trial"},
 		modules: []string{grpc, zap},
 		never:   []string{"emu/kernel", "emu/predict", "emu/payload", "internal/nodesim"},
 		reason:  "the law is not kept by theatre: timings come from the kernels in the nodesims, so it can compute none"},

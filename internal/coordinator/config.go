@@ -41,7 +41,9 @@ type Config struct {
 	Stall time.Duration
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
-	Logger  *zap.Logger
+	// Ready, when set, is called by Serve once every node is there.
+	Ready  func()
+	Logger *zap.Logger
 	// Network is what streams go over; nil is TCP.
 	Network wire.Network
 	// Clock is the wall clock of the paced clock; nil is that of this host.

@@ -14,6 +14,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/gossip"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
@@ -32,9 +34,12 @@ type Server struct {
 	gathering *Cluster // has a roster, and is not complete yet
 	cluster   *Cluster
 	err       error
+	stale     bool       // a run broke off: the cluster must start anew before the next
 	busy      sync.Mutex // held during a bench
 	running   string
-	state     sync.Mutex // guards running and err
+	faults    []emu.Fault // that strike the next bench
+	last      *account
+	state     sync.Mutex // guards all but config, lis and busy
 }
 
 // Serve runs a coordinator for nodes that join from elsewhere, until ctx ends
@@ -72,10 +77,7 @@ func (s *Server) run(started func(service, join string)) error {
 		s.gathering = k
 		s.state.Unlock()
 	}
-	k, err := Start(s.ctx, announce)
-	s.state.Lock()
-	s.cluster, s.err = k, err
-	s.state.Unlock()
+	err := s.assemble(announce)
 	close(s.ready)
 	if err != nil {
 		if s.ctx.Err() != nil {
@@ -83,7 +85,14 @@ func (s *Server) run(started func(service, join string)) error {
 		}
 		return err
 	}
-	defer k.Close()
+	defer func() {
+		if s.cluster != nil { // it could not be started anew
+			s.cluster.Close()
+		}
+	}()
+	if s.config.Ready != nil {
+		s.config.Ready()
+	}
 	<-s.ctx.Done()
 	s.busy.Lock() // a bench sees the end as well
 	defer s.busy.Unlock()
@@ -118,61 +127,41 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 	if err != nil {
 		return wire.ToStatus(wire.Failf(wire.Config, "%v", err))
 	}
-	s.setRunning(fmt.Sprintf("%s on %d GPUs", spec.Op, s.cluster.fabric.GPUs()))
-	defer s.setRunning("")
 	out := &sender{stream: stream}
-	sink := Sink{Started: out.started, Row: out.row}
-	if req.GetTimeline() {
-		sink.Timeline = out
-	}
-	if err := s.cluster.Bench(s.ctx, spec, sink); err != nil {
+	err = s.bench(spec, out, req.GetTimeline())
+	if err != nil {
 		return s.ended(err)
 	}
 	return out.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Summary{
 		Summary: &railyardv1.BenchSummary{Processes: uint32(len(s.cluster.members)), Cost: encodeCost(&out.cost)}}})
 }
 
-// ended returns what to tell the client of a bench that ended early. Only a
-// bench that was refused, or that nobody wanted any more, leaves the cluster
-// fit for another.
-func (s *Server) ended(err error) error {
-	if errors.Is(err, errHungUp) {
-		return wire.ToStatus(wire.Failf(wire.Aborted, "%v", err))
+// bench runs a sweep under the faults in force, and keeps account of it.
+func (s *Server) bench(spec sweep.Spec, out *sender, timeline bool) (err error) {
+	faults := s.inForce()
+	s.open(fmt.Sprintf("%s on %d GPUs", spec.Op, s.cluster.fabric.GPUs()), faults)
+	var toll Toll
+	defer func() {
+		s.settle(toll, err)
+		s.bury()
+	}()
+	sink := Sink{Started: func(st Started) error {
+		s.state.Lock()
+		s.last.rows = st.Rows
+		s.state.Unlock()
+		return out.started(st)
+	}, Row: func(r Row) error {
+		s.book(&r)
+		return out.row(r)
+	}}
+	if timeline {
+		sink.Timeline = out
 	}
-	f := verdict(err)
-	if f.Cause != wire.Config {
-		s.fail(f)
+	if len(faults) == 0 {
+		return s.cluster.Bench(s.ctx, spec, sink)
 	}
-	return wire.ToStatus(f)
-}
-
-// fail remembers what ended the cluster: a run that broke off leaves nodesims
-// in the middle of it, so that nothing more can be run, and ends the server.
-func (s *Server) fail(err error) {
-	s.state.Lock()
-	s.err = err
-	s.state.Unlock()
-	s.end(err)
-}
-
-func (s *Server) broken(ctx context.Context) error {
-	s.state.Lock()
-	err := s.err
-	s.state.Unlock()
-	if err != nil {
-		return err
-	}
-	if err := s.cluster.Broken(ctx); err != nil {
-		s.fail(err)
-		return err
-	}
-	return nil
-}
-
-func (s *Server) setRunning(what string) {
-	s.state.Lock()
-	s.running = what
-	s.state.Unlock()
+	toll, err = s.cluster.BenchUnder(s.ctx, spec, faults, emu.DefaultResilience(), sink)
+	return err
 }
 
 // Status says who is here and what goes on.
@@ -181,7 +170,10 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 	defer s.state.Unlock()
 	m := &railyardv1.StatusResponse{Version: s.config.Version, Running: s.running, Cluster: s.config.ClusterID,
 		DeclaredNodes: uint32(s.config.Cluster.Nodes()), ClusterYaml: string(s.config.Cluster.YAML()),
-		State: railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING}
+		State: railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING, Faults: wire.EncodeFaults(s.faults)}
+	if s.last != nil {
+		m.Last = s.explained()
+	}
 	if s.err != nil {
 		m.State = railyardv1.ClusterState_CLUSTER_STATE_BROKEN
 	}
@@ -201,7 +193,7 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 		alive[p.Name] = p.Role == gossip.Nodesim
 	}
 	for _, p := range s.cluster.members {
-		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: alive[p.Name]}
+		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: alive[p.Name] && !p.dead}
 		for n := range p.Nodes.All() {
 			out.Nodes = append(out.Nodes, uint32(n))
 			_, gpus := s.cluster.fabric.GPURange(n)
