@@ -18,10 +18,7 @@ type laterVerb struct {
 }
 
 var laterVerbs = []laterVerb{
-	{name: "up", about: "Start a cluster that stays"},
-	{name: "down", about: "End a cluster that stayed"},
 	{name: "run", about: "Run an experiment with faults and expectations"},
-	{name: "fault", about: "Break and mend a running cluster", sub: []string{"add", "list", "remove", "reset"}},
 }
 
 // root returns the tree of the coordinator's commands. args is the command
@@ -43,8 +40,12 @@ func (a *App) root(args []string) *cobra.Command {
 	root.AddCommand(
 		a.bench("bench", "Run a collective over a size sweep on real processes", args, a.Hosts.Bench),
 		a.bench("predict", "Compute the same times in one process, without payload", args, a.Hosts.Predict),
-		a.serve(),
+		a.up(args),
+		a.down(),
 		a.status(),
+		a.serve(),
+		a.fault(),
+		a.explain(),
 		a.doctor(),
 		a.validate(),
 		a.plan(),

@@ -93,6 +93,9 @@ func (s *Server) blame(f *Failed, m *railyardv1.ExplainResponse) {
 	listed := map[[2]int]int{}
 	for _, w := range f.Waiting {
 		at := [2]int{w.Run, w.Rank}
+		if _, ok := heard[at]; !ok {
+			continue // what a process that is gone said last
+		}
 		if listed[at]++; listed[at] > mostWaiting {
 			continue
 		}

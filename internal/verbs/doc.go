@@ -13,6 +13,9 @@
 //	memory.go   full payload that would not fit
 //	predict.go  predict, in this process
 //	serve.go    serve and status
+//	up.go       up and down: a cluster that stays
+//	standing.go where it is, for those who come later
+//	fault.go    fault and explain, on a cluster that is up
 //
 // May import: internal/cli, internal/report, internal/coordinator,
 // internal/gossip, internal/wallclock, internal/wire, emu and its rooms.
