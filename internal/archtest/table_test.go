@@ -244,7 +244,7 @@ var table = []row{
 			"emu/kernel", "emu/window", "emu/predict", "emu/fault", "emu/trial"},
 		reason: "draws clusters, runs and delays, and compares predict with virtual in one goroutine"},
 	{path: "emu/emutest", level: support,
-		imports: []string{"shaping", "collective", "emu", "emu/fabric", "emu/kernel", "emu/predict", "emu/simtest"},
+		imports: []string{"shaping", "collective", "emu", "emu/fabric", "emu/fault", "emu/kernel", "emu/predict", "emu/simtest"},
 		reason:  "public: one call tries a plan inside anybody's go test"},
 	{path: "internal/gossip/memnet", level: support,
 		modules: []string{memberlst},
