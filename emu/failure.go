@@ -1,6 +1,10 @@
 package emu
 
-import "github.com/railyard/railyard/shaping"
+import (
+	"cmp"
+
+	"github.com/railyard/railyard/shaping"
+)
 
 // Cause says why a run failed; scripts may rely on the words.
 type Cause string
@@ -44,4 +48,25 @@ type Failure struct {
 	// Lost are the ranks that can not go on, ascending: what shrink leaves out.
 	Lost []int
 	Text string // one line for people
+}
+
+// Progress is how far a rank has come in a run.
+type Progress struct {
+	Run, Rank int
+	// Entered and Finished count iterations: operations of the communicator.
+	Entered, Finished int
+}
+
+// Waiter is a block that can not go on when nothing is pending any more.
+type Waiter struct {
+	Run, Rank, Channel, Block, Step int
+	Waits                           string // "data", "slot", "step"
+	Peer                            int    // the rank waited for; its own for a step
+	Who, Whom                       string // both by name, switches included
+}
+
+// CompareFailures orders failures by when they were noticed, then by where.
+func CompareFailures(a, b Failure) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Rank, b.Rank),
+		cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Link, b.Link))
 }

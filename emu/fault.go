@@ -84,3 +84,13 @@ func DefaultResilience() Resilience {
 		Watchdog: 600 * shaping.Second,      // PyTorch: process-group timeout of NCCL, 10 min
 	}
 }
+
+// Try returns how long a transport waits for an acknowledgement before it sends
+// again; 0 is without end.
+func (r *Resilience) Try() shaping.Duration {
+	if r.IBTimeout <= 0 || r.IBTimeout >= 32 {
+		return 0
+	}
+	const unit = 4096 * shaping.Nanosecond // InfiniBand's local ACK timeout, 4.096 µs × 2^n
+	return unit << r.IBTimeout
+}

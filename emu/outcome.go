@@ -14,6 +14,12 @@ type Outcome struct {
 	Now shaping.Time
 	// Events is the number of events of the batch.
 	Events uint64
+	// Failure says why the batch was ended early; nil when it was not.
+	Failure *Failure
+	// Progress is how far each rank came, run by run, where the batch failed.
+	Progress []Progress
+	// Redone is how many bytes transports sent again.
+	Redone shaping.Bytes
 }
 
 // gap separates batches, so that the next one's first event lies after
@@ -23,6 +29,9 @@ const gap = 10 * shaping.Microsecond
 // Next returns the offset at which the batch after this one begins.
 func (o *Outcome) Next() shaping.Time {
 	at := o.Now
+	if o.Failure != nil {
+		at = o.Failure.Abort // what was pending then is gone
+	}
 	for _, e := range o.Ends {
 		at = max(at, e.At)
 	}

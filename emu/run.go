@@ -39,6 +39,22 @@ type Run struct {
 	Sync   bool
 	// Offset is the session's instant at which iteration 0 is issued.
 	Offset shaping.Time
+
+	// Absent lists ranks that never call.
+	Absent []int
+	// Odd lists ranks that call otherwise than the others: with another size, type,
+	// reduction, root or operation.
+	Odd []Odd
+	// After says for each rank, where it is not empty, after which run of the batch
+	// its process issues this one; -1 for at once. One process waits for one
+	// operation before it issues the next.
+	After []int32
+}
+
+// Odd is a rank's call that does not match those of the others.
+type Odd struct {
+	Rank int
+	Says string // how it differs: "8 elements where others have 4"
 }
 
 // Build returns the plan that the run carries out on a shape, or why there is
@@ -64,6 +80,15 @@ func (r *Run) Build(s collective.Shape) (*collective.Plan, error) {
 // Batch is a set of runs that are in flight together. A session's batches
 // follow one another: each begins when nothing of the one before is pending.
 type Batch struct{ Runs []Run }
+
+// Offset returns when the batch begins: the earliest offset of its runs.
+func (b *Batch) Offset() shaping.Time {
+	at := shaping.Never
+	for i := range b.Runs {
+		at = min(at, b.Runs[i].Offset)
+	}
+	return at
+}
 
 // End is the instant at which a rank finished an iteration of a run.
 type End struct {

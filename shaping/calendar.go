@@ -52,6 +52,18 @@ func NewCalendar(rate Rate, span Duration) Calendar {
 // Rate returns the port's rate.
 func (c *Calendar) Rate() Rate { return c.rate }
 
+// SetRate changes the rate of what is booked from now on. Bookings made earlier
+// stand.
+func (c *Calendar) SetRate(r Rate) {
+	if r <= 0 {
+		panic(fmt.Sprintf("shaping: a port needs a rate above zero, not %d B/s", int64(r)))
+	}
+	c.rate, c.lastB, c.lastD = r, 0, 0
+}
+
+// SetSpan changes how far behind now heads may lie from now on.
+func (c *Calendar) SetSpan(d Duration) { c.span = max(c.span, d) }
+
 // Booked returns the bytes booked so far and the time they take.
 func (c *Calendar) Booked() (Bytes, Duration) { return c.booked, c.used }
 

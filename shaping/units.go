@@ -71,6 +71,13 @@ func (r Rate) Permille(n int64) Rate {
 	return Rate(q)
 }
 
+// Part returns r scaled by n/whole, rounded down, but at least 1 B/s.
+func (r Rate) Part(n, whole int64) Rate {
+	hi, lo := bits.Mul64(uint64(r), uint64(n))
+	q, _ := bits.Div64(hi, lo, uint64(whole))
+	return max(Rate(q), 1)
+}
+
 // Time returns how long b bytes take at rate r, rounded up to a picosecond, so
 // that a port never carries more than rate × time. It multiplies in 128 bits:
 // bytes × 10^12 leaves int64 at 9.2 MB. A span beyond int64 panics.

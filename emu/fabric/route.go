@@ -15,6 +15,9 @@ type Path struct {
 	// Inject is how many ports are booked at injection: those up to and
 	// including the source device's egress.
 	Inject int
+	// Lossy is how many of the ports, from the first on, may lose what reaches them
+	// or leaves by them: up to the receiving NIC. NVLink and PCIe replay.
+	Lossy int
 	// Lead is the latency from the source to the first port, where nothing is
 	// booked at injection: a switch has no egress but the next port itself.
 	Lead shaping.Duration
@@ -96,9 +99,20 @@ func (f *Fabric) wire(a, b *node, way way, dst, railB int, net network.Path) Pat
 	for _, port := range net.Ports {
 		p.Ports = append(p.Ports, f.netBase+PortID(port))
 	}
+	p.Lossy = len(p.Ports) + 1
 	in := b.enter(railB, dst-b.firstGPU)
 	p.Ports, p.Latency, p.Fetch = append(p.Ports, in.Ports...), append(p.Latency, in.Latency...), in.Fetch
 	return p
+}
+
+// Trip returns the latency from the sending NIC's egress to the receiving NIC, and
+// so that of news which goes the other way.
+func (p *Path) Trip() shaping.Duration {
+	var d shaping.Duration
+	for at := max(p.Inject-1, 0); at < max(p.Lossy-1, p.Inject); at++ {
+		d += p.Latency[at]
+	}
+	return d
 }
 
 // Reaction returns a lower bound on the stamp of anything the receiving node

@@ -150,6 +150,7 @@ func (f *Fabric) toTree(src, root, channel, depth int) Route {
 	r.Wire.Inject = len(r.Wire.Ports)
 	r.Wire.Latency[r.Wire.Inject-1] = f.climb(depth)
 	r.Wire.InSwitch, r.Wire.Node = true, f.NodeOf(root)
+	r.Wire.Lossy = r.Wire.Inject
 	return r
 }
 
@@ -163,7 +164,7 @@ func (f *Fabric) fromTree(dst, channel, depth int, p collective.Protocol) Route 
 		r.RecvPost = n.system.Proxy.Post
 	}
 	r.Wire = n.enter(rail, dst-n.firstGPU)
-	r.Wire.Inject, r.Wire.Lead = 0, f.climb(depth)
+	r.Wire.Inject, r.Wire.Lead, r.Wire.Lossy = 0, f.climb(depth), 1
 	return r
 }
 

@@ -45,7 +45,7 @@ const (
 	Killed How = iota // its process is gone: sockets break, peers hear of it after Resilience.Control
 	Lost              // off the bus (Xid 79) or poisoned (ECC): its process reports it likewise
 	Hung              // it never finishes and nothing tells; a watchdog must
-	Paused            // its process stands still until Until
+	Paused            // its process stands still until Until; without end it is as if hung
 )
 
 // Stop is a GPU that stops at an instant: no block of its ranks does anything

@@ -24,6 +24,12 @@ func (k *Kernel) Check(h *transit.Header) error {
 	if h.Tail < k.Now() || h.Head > h.Tail {
 		return fmt.Errorf("stamps %d to %d ps on connection %d, when it is %d ps", int64(h.Head), int64(h.Tail), h.Conn, int64(k.Now()))
 	}
+	if h.Lost {
+		if c.sender == none || c.remote == none || k.remotes[c.remote].guard == none {
+			return fmt.Errorf("news of a lost frame on connection %d, which loses none", h.Conn)
+		}
+		return nil
+	}
 	if h.Credit {
 		if c.sender == none || c.remote == none {
 			return fmt.Errorf("a credit on connection %d, which nothing here sends on", h.Conn)

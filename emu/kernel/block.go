@@ -86,6 +86,9 @@ func (k *Kernel) wakeAt(b *block, bi int32, at shaping.Time) {
 // advance carries out slices until one has to wait.
 func (k *Kernel) advance(bi int32) {
 	b := &k.blocks[bi]
+	if len(k.halts) > 0 && k.halted(b, bi) {
+		return
+	}
 	for k.states[bi] != idle {
 		if b.until > k.Now() {
 			k.retry(bi)

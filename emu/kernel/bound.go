@@ -39,6 +39,9 @@ func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time 
 	if r.route.FromSwitch {
 		return k.castBound(ci, r, next)
 	}
+	if r.guard != none && k.guards[r.guard].behind() {
+		return next.Add(r.route.Wire.Latency[r.route.Wire.Inject-1])
+	}
 	// What the proxy has not posted yet, it posts one after the other.
 	post := max(next, k.proxies[r.route.SendProxy])
 	if r.staged.len() > 0 {

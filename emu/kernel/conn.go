@@ -59,6 +59,9 @@ func (k *Kernel) free(b *block, ci int32, end shaping.Time) {
 		}
 		return
 	}
+	if k.faults.Deadly() && stamp >= k.faults.Dead(k.fabric.NodeOf(int(c.from))) {
+		return // nobody is there to hear of it
+	}
 	key := transit.Key{At: stamp, Ord: transit.Order(transit.Credit, b.id, b.count())}
 	r := &k.remotes[c.remote]
 	if r.fromHere {
@@ -73,6 +76,9 @@ func (k *Kernel) free(b *block, ci int32, end shaping.Time) {
 func (k *Kernel) credited(ci int32) {
 	c := &k.conns[ci]
 	c.slots += k.runs[c.run].unit
+	if g := k.remotes[c.remote].guard; g != none {
+		k.guards[g].acknowledge()
+	}
 	if k.states[c.sender] == waitSlot {
 		k.advance(c.sender)
 	}
@@ -103,6 +109,9 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 	wire := r.onWire(data)
 	if c.local == nil {
 		end := k.Inject(k.frame(b, ci, transit.Wire, wire, payload), &k.remoteOf(ci).route.Wire, h, u)
+		if k.faults != nil && k.Fate().Lost {
+			k.severed(ci)
+		}
 		k.drain()
 		return max(u, end)
 	}
@@ -114,6 +123,9 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 		k.Push(transit.Key{At: u, Ord: transit.Order(transit.Complete, b.id, b.count())}, ci)
 	} else {
 		end = max(u, k.Inject(k.frame(b, ci, transit.Inside, wire, payload), c.local, h, u))
+		if k.faults != nil && k.Fate().Lost {
+			k.severed(ci)
+		}
 	}
 	if c.remote != none {
 		r := &k.remotes[c.remote]

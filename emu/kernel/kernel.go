@@ -6,6 +6,7 @@ import (
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/transit"
 	"github.com/railyard/railyard/shaping"
 )
@@ -19,6 +20,9 @@ type Config struct {
 	Me int
 	// Record makes the kernel keep a timeline in Effects.Records.
 	Record bool
+	// Faults strike the hardware, nil for none; Bear says how transports take them.
+	Faults *fault.Schedule
+	Bear   emu.Resilience
 }
 
 // Kernel executes batches of runs. Not safe for concurrent use: one goroutine
@@ -47,8 +51,16 @@ type Kernel struct {
 	engineIDs []fabric.PortID // of the engines
 	engineOf  map[fabric.PortID]int32
 	routes    map[routeKey]*fabric.Route
-	staged    bool // some connection leads through host memory, which slows SMs
-	sharp     bool // some run of the batch has blocks in the fabric's switches
+	faults    *fault.Schedule
+	bear      emu.Resilience
+	guards    []guard // of connections that may lose frames
+	graves    []grave // nodes that die, the next one first
+	halts     []fault.Stop
+	ordered   bool          // some run of the batch follows another
+	redone    shaping.Bytes // sent again in the batch
+	throttled bool          // some GPU's engines are slow at times
+	staged    bool          // some connection leads through host memory, which slows SMs
+	sharp     bool          // some run of the batch has blocks in the fabric's switches
 
 	spent   [numStates]shaping.Duration // by the blocks of the batch
 	effects Effects
@@ -62,6 +74,9 @@ type Effects struct {
 	Out     []Emission
 	Ends    []emu.End
 	Records []emu.Record
+	// Failures are what blocks and transports gave up on. The run goes on until
+	// its host aborts it.
+	Failures []emu.Failure
 }
 
 // Move is one slice of one step carried out: the host does to the real
@@ -88,12 +103,16 @@ type Emission struct {
 
 // New returns a kernel with nothing to do.
 func New(c Config) *Kernel {
-	return &Kernel{
+	k := &Kernel{
 		Transit: transit.New(c.Fabric, c.Owners, c.Me, c.Record),
 		fabric:  c.Fabric, owners: c.Owners, me: c.Me,
 		proxies:  make([]shaping.Time, c.Fabric.GPUs()),
-		engineOf: map[fabric.PortID]int32{}, routes: map[routeKey]*fabric.Route{},
+		engineOf: map[fabric.PortID]int32{}, routes: map[routeKey]*fabric.Route{}, bear: c.Bear,
 	}
+	if c.Faults != nil {
+		k.Suffer(c.Faults)
+	}
+	return k
 }
 
 // Effects returns what happened since the last call of Forget. The caller may
@@ -106,7 +125,7 @@ func (k *Kernel) Effects() *Effects {
 // Forget clears the effects and keeps their memory.
 func (k *Kernel) Forget() {
 	e := &k.effects
-	e.Moves, e.Out, e.Ends = e.Moves[:0], e.Out[:0], e.Ends[:0]
+	e.Moves, e.Out, e.Ends, e.Failures = e.Moves[:0], e.Out[:0], e.Ends[:0], e.Failures[:0]
 	k.Records = k.Records[:0]
 }
 
@@ -117,6 +136,9 @@ func (k *Kernel) Run(until shaping.Time, budget int) int {
 	k.until = until
 	n := 0
 	for k.Next() < until && (budget == 0 || n < budget) {
+		if len(k.graves) > 0 && k.bury() {
+			continue
+		}
 		key, arg := k.Pop()
 		k.handle(key.Kind(), arg)
 		n++
@@ -141,6 +163,10 @@ func (k *Kernel) handle(kind transit.Kind, arg int32) {
 		k.mayPost(arg)
 	case transit.Deliver:
 		k.deliver(arg)
+	case transit.Lost:
+		k.told(arg)
+	case transit.Resend:
+		k.resend(arg)
 	case transit.Wake:
 		k.wake(arg)
 	default:
@@ -156,6 +182,10 @@ func (k *Kernel) Accept(h transit.Header) {
 	}
 	if h.Credit {
 		k.Push(h.Key(), i)
+		return
+	}
+	if h.Lost {
+		k.Learn(h, i)
 		return
 	}
 	r := k.remoteOf(i)
@@ -188,7 +218,7 @@ func (k *Kernel) drain() {
 	for i := range k.Left {
 		e := &k.Left[i]
 		induced := shaping.Never // the fabric participant reckons its own
-		if e.To != k.owners.Shared {
+		if e.To != k.owners.Shared && !e.Lost {
 			induced = k.remoteOf(e.Local).route.Reaction(e.Tail, e.Bytes, e.Protocol)
 		}
 		k.emit(e.To, e.Local, e.Header, induced)

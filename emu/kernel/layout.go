@@ -19,7 +19,8 @@ type run struct {
 	wired      *wiring.Wiring
 	geometry   collective.Geometry
 	elem       int64
-	depth      int // of the switch trees that join the communicator's nodes
+	ordered    bool // what a rank issues may wait for the end of a run
+	depth      int  // of the switch trees that join the communicator's nodes
 	protocol   collective.Protocol
 	firstBlock int32
 	firstConn  int32
@@ -49,18 +50,20 @@ func (k *Kernel) Begin(b emu.Batch, w []*wiring.Wiring) {
 	if k.Next() != shaping.Never {
 		panic("kernel: a batch begins while another is pending")
 	}
-	k.runs, k.ranks = k.runs[:0], k.ranks[:0]
+	k.runs, k.ranks, k.guards = k.runs[:0], k.ranks[:0], k.guards[:0]
 	k.blocks, k.states, k.windows = k.blocks[:0], k.states[:0], k.windows[:0]
 	k.conns, k.recvs, k.freed, k.remotes, k.far = k.conns[:0], k.recvs[:0], k.freed[:0], k.remotes[:0], k.far[:0]
 	k.byID = map[uint32]int32{}
 	k.spent = [numStates]shaping.Duration{}
 	k.mark()
+	k.ordered = slices.ContainsFunc(b.Runs, func(r emu.Run) bool { return len(r.After) > 0 })
+	k.redone = 0
 	k.sharp = slices.ContainsFunc(w, func(w *wiring.Wiring) bool { return w.Plan.SHARP })
 	for i := range b.Runs {
 		k.addRun(int32(i), &b.Runs[i], w[i])
 	}
 	for i := range k.ranks {
-		k.launch(int32(i), 0, k.runs[k.ranks[i].run].Offset)
+		k.call(int32(i))
 	}
 }
 
@@ -126,6 +129,7 @@ func (k *Kernel) newRun(r *emu.Run, w *wiring.Wiring) run {
 		unit: int32(g.SlotsPerSlice), fifo: int32(w.Plan.Slots / g.SlotsPerSlice)}
 	even, least := g.Even()
 	n.even, n.least = even, shaping.Bytes(least*elem)
+	n.ordered = k.ordered
 	if w.Plan.SHARP {
 		n.depth = k.fabric.Depth(r.Comm)
 	}
@@ -184,13 +188,17 @@ func (k *Kernel) addConn(i int32, r *emu.Run, wc *wiring.Conn) {
 // engine has the given rate.
 func (k *Kernel) addRemote(ci int32, route *fabric.Route, c *conn, rate shaping.Rate) int32 {
 	run := &k.runs[c.run]
-	r := remote{route: route, fromHere: k.hostOf(c.from) == k.me,
+	r := remote{route: route, fromHere: k.hostOf(c.from) == k.me, guard: none,
 		refill: rate.Time(catalog.EngineBytes(run.protocol, run.least))}
 	for _, l := range route.Local.Latency {
 		r.hop += l
 	}
 	if toHere := k.hostOf(c.to) == k.me; r.fromHere != toHere || k.leaves(&route.Wire) {
 		k.far = append(k.far, ci)
+	}
+	if k.faults != nil && r.fromHere && !route.FromSwitch && k.lossy(&route.Wire) {
+		r.guard = int32(len(k.guards))
+		k.guards = append(k.guards, newGuard(route))
 	}
 	k.remotes = append(k.remotes, r)
 	return int32(len(k.remotes) - 1)

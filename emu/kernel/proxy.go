@@ -16,6 +16,7 @@ type remote struct {
 	whole   int32
 	staged  queue[staged]
 	nicBusy shaping.Time // end of the connection's last booking at the NIC
+	guard   int32        // position in Kernel.guards; none where nothing gets lost
 
 	// What follows serves bounds alone, and decides no instant.
 	hop    shaping.Duration // latency from the sender's SM to the buffer
@@ -56,6 +57,10 @@ func (k *Kernel) mayPost(ci int32) {
 // do not crowd out those with few.
 func (k *Kernel) transmit(ci int32) {
 	c := k.remoteOf(ci)
+	if c.guard != none {
+		k.transmitGuarded(ci, c, &k.guards[c.guard])
+		return
+	}
 	if c.whole == 0 || c.waiting {
 		return
 	}
@@ -83,7 +88,13 @@ func (k *Kernel) postAt(ci int32, at shaping.Time) {
 // proxy books a GPU's proxy, which serves one request after another in the
 // order of events, and returns when it is through with this one.
 func (k *Kernel) proxy(gpu int, cost shaping.Duration) shaping.Time {
-	at := max(k.Now(), k.proxies[gpu]).Add(cost)
+	at := max(k.Now(), k.proxies[gpu])
+	if len(k.halts) > 0 {
+		if until, paused := k.paused(gpu, at); paused {
+			at = until
+		}
+	}
+	at = at.Add(cost)
 	k.proxies[gpu] = at
 	return at
 }

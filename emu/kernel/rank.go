@@ -13,6 +13,8 @@ type rank struct {
 	iteration     int32
 	left          int32        // blocks not through with the iteration
 	end           shaping.Time // the latest end of those that are
+	// How many iterations it has begun, and ended.
+	entered, finished int32
 }
 
 // launch schedules the start of a rank's next iteration. The host issues
@@ -37,6 +39,10 @@ func (k *Kernel) launch(ri int32, iteration int32, free shaping.Time) {
 // start begins a rank's iteration: all its blocks run.
 func (k *Kernel) start(ri int32) {
 	rk := &k.ranks[ri]
+	if len(k.halts) > 0 && k.kept(ri) {
+		return
+	}
+	rk.entered++
 	rk.left, rk.end = rk.blocks, k.Now()
 	for i := rk.first; i < rk.first+rk.blocks; i++ {
 		b := &k.blocks[i]
@@ -67,7 +73,12 @@ func (k *Kernel) finish(b *block, bi int32) {
 	}
 	k.effects.Ends = append(k.effects.Ends,
 		emu.End{Run: int(rk.run), Rank: int(rk.rank), Iteration: int(rk.iteration), At: rk.end})
+	rk.finished++
 	if next := rk.iteration + 1; int(next) < r.Iterations {
 		k.launch(b.rank, next, rk.end)
+		return
+	}
+	if r.ordered {
+		k.follow(rk)
 	}
 }

@@ -19,6 +19,9 @@ func (k *Kernel) execute(b *block, bi int32) {
 		if k.staged {
 			cost = k.slowed(b, s, cost)
 		}
+		if k.throttled {
+			cost = k.throttle(b, cost)
+		}
 		start, end = k.engines[b.engine].serve(now, cost)
 	}
 	b.until = end

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/railyard/railyard/collective"
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+)
 
 // Stuck is a block that can never go on: nothing is pending, and it waits.
 type Stuck struct {
@@ -16,6 +19,12 @@ func (s *Stuck) Who() string { return collective.At(s.Rank, s.Unit) }
 
 // Whom names what it waits for likewise.
 func (s *Stuck) Whom() string { return collective.At(s.Peer, s.PeerUnit) }
+
+// Waiter puts it in the words that all hosts share.
+func (s *Stuck) Waiter() emu.Waiter {
+	return emu.Waiter{Run: s.Run, Rank: s.Rank, Channel: s.Channel, Block: s.Block, Step: s.Step, Waits: s.Waits,
+		Peer: s.Peer, Who: s.Who(), Whom: s.Whom()}
+}
 
 // Stuck returns the hosted blocks that wait although no event is pending, in
 // the order of their positions. Empty after a batch that ran to its end.

@@ -6,8 +6,10 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/emu/trial"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -20,7 +22,9 @@ type Session struct {
 	// the order in which they were done.
 	Visit func(*kernel.Effects) error
 	// Stop, when set, is asked as often whether to give up.
-	Stop func() error
+	Stop   func() error
+	faults *fault.Schedule
+	bear   emu.Resilience
 	// held are records of the latest instant, to which more may come.
 	held []emu.Record
 }
@@ -29,6 +33,14 @@ type Session struct {
 func New(f *fabric.Fabric, record bool) *Session {
 	o := transit.Owners{Node: make([]int, f.Nodes())}
 	return &Session{fabric: f, kernel: kernel.New(kernel.Config{Fabric: f, Owners: o, Record: record})}
+}
+
+// NewFaulty returns a session that faults strike, and whose transports bear them
+// as told.
+func NewFaulty(f *fabric.Fabric, record bool, s *fault.Schedule, bear emu.Resilience) *Session {
+	o := transit.Owners{Node: make([]int, f.Nodes())}
+	return &Session{fabric: f, faults: s, bear: bear,
+		kernel: kernel.New(kernel.Config{Fabric: f, Owners: o, Record: record, Faults: s, Bear: bear})}
 }
 
 // StuckError says that a batch can never end: every block that waits, and for
@@ -45,7 +57,8 @@ func (e *StuckError) Error() string {
 // budget is how many events pass between two looks at the effects.
 const budget = 1 << 14
 
-// Execute runs a batch to its end.
+// Execute runs a batch to its end. A batch that faults ended has an Outcome with a
+// Failure, and no error.
 func (s *Session) Execute(b emu.Batch) (emu.Outcome, error) {
 	w, err := kernel.Lay(s.fabric, b, func(int) bool { return true })
 	if err != nil {
@@ -54,23 +67,46 @@ func (s *Session) Execute(b emu.Batch) (emu.Outcome, error) {
 	before := s.kernel.Popped()
 	s.kernel.Begin(b, w)
 	var out emu.Outcome
-	for s.kernel.Next() != shaping.Never {
-		s.kernel.Run(shaping.Never, budget)
-		if err := s.look(&out); err != nil {
+	t := trial.New(s.fabric, b, s.faults, s.bear)
+	for !t.Over(s.kernel.Next()) && s.kernel.Next() != shaping.Never {
+		until := t.Cap()
+		if limit := t.Limit(); limit > 0 {
+			until = min(until, s.kernel.Next().Add(limit))
+		}
+		s.kernel.Run(until, budget)
+		if err := s.look(&out, t); err != nil {
 			return out, err
 		}
 	}
 	out.Now = s.kernel.Now()
 	out.Events = s.kernel.Popped() - before
+	out.Redone = s.kernel.Redone()
 	emu.SortEnds(out.Ends)
-	if stuck := s.kernel.Stuck(); len(stuck) > 0 {
-		return out, &StuckError{stuck}
+	stuck := s.kernel.Stuck()
+	if s.faults == nil {
+		if len(stuck) > 0 {
+			return out, &StuckError{stuck}
+		}
+		return out, nil
 	}
-	return out, nil
+	s.judge(t, stuck, &out)
+	return out, s.look(&out, t) // at records that were held
 }
 
-func (s *Session) look(out *emu.Outcome) error {
+// judge ends a batch that faults may have struck.
+func (s *Session) judge(t *trial.Trial, stuck []kernel.Stuck, out *emu.Outcome) {
+	waiting := make([]emu.Waiter, len(stuck))
+	for i := range stuck {
+		waiting[i] = stuck[i].Waiter()
+	}
+	if t.Verdict(waiting, s.kernel.Progress(), out); out.Failure != nil {
+		s.kernel.Abort()
+	}
+}
+
+func (s *Session) look(out *emu.Outcome, t *trial.Trial) error {
 	e := s.kernel.Effects()
+	t.Note(e.Ends, e.Failures)
 	out.Ends = append(out.Ends, e.Ends...)
 	if s.Visit != nil {
 		seen := *e

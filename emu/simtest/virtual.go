@@ -7,8 +7,10 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/emu/trial"
 	"github.com/railyard/railyard/emu/window"
 	"github.com/railyard/railyard/shaping"
 )
@@ -22,6 +24,10 @@ type Virtual struct {
 	conductor *window.Conductor
 	shared    *transit.Shared
 	rng       *rand.Rand
+
+	faults *fault.Schedule
+	bear   emu.Resilience
+	trial  *trial.Trial // of the batch
 
 	inbox   [][][]message // to, from: sent and not yet taken
 	sent    [][]uint64    // from, to
@@ -43,19 +49,39 @@ type message struct {
 // node i on participant host[i]. The seed draws the order of everything that a
 // network may reorder.
 func NewVirtual(f *fabric.Fabric, host []int, seed uint64, record bool) *Virtual {
+	return NewFaulty(f, host, seed, record, nil, emu.Resilience{})
+}
+
+// NewFaulty is NewVirtual on a cluster that faults strike.
+func NewFaulty(f *fabric.Fabric, host []int, seed uint64, record bool, s *fault.Schedule, bear emu.Resilience) *Virtual {
 	n := slices.Max(host) + 1
-	v := &Virtual{fabric: f, owners: transit.Owners{Node: host, Shared: n},
+	v := &Virtual{fabric: f, faults: s, bear: bear, owners: transit.Owners{Node: host, Shared: n},
 		rng: rand.New(rand.NewPCG(seed, 1)), inbox: make([][][]message, n),
 		sent: square(n), taken: square(n)}
 	if f.Contended() {
 		v.shared = transit.NewShared(f, v.owners, record)
+		if s != nil {
+			v.shared.Suffer(s)
+		}
 	}
 	v.conductor = window.New(n, v.shared)
 	for i := range n {
 		v.inbox[i] = make([][]message, n)
-		v.kernels = append(v.kernels, kernel.New(kernel.Config{Fabric: f, Owners: v.owners, Me: i, Record: record}))
+		v.kernels = append(v.kernels, kernel.New(kernel.Config{Fabric: f, Owners: v.owners, Me: i, Record: record, Faults: s, Bear: bear}))
+		v.conductor.Bury(i, v.death(i))
 	}
 	return v
+}
+
+// death returns when a participant dies: when all its nodes have.
+func (v *Virtual) death(i int) shaping.Time {
+	at := shaping.Time(0)
+	for node, p := range v.owners.Node {
+		if p == i {
+			at = max(at, v.faults.Dead(node))
+		}
+	}
+	return at
 }
 
 func square(n int) [][]uint64 {
@@ -70,9 +96,15 @@ func square(n int) [][]uint64 {
 func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	var out emu.Outcome
 	before := v.conductor.Events()
+	v.conductor.Pass(b.Offset())
 	v.conductor.Await()
 	v.hosts = make([]elements, len(v.kernels))
+	v.trial = trial.New(v.fabric, b, v.faults, v.bear)
+	v.conductor.Limit = v.trial.Limit()
 	for i, k := range v.kernels {
+		if v.conductor.Gone(i) {
+			continue
+		}
 		w, err := kernel.Lay(v.fabric, b, func(node int) bool { return v.owners.Node[node] == i })
 		if err != nil {
 			return out, err
@@ -81,11 +113,9 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 		k.Begin(b, w)
 		v.report(i, &out)
 	}
-	for {
+	for !v.trial.Over(v.conductor.Pending()) {
+		v.conductor.Cap = v.trial.Cap()
 		grants := v.conductor.Round()
-		if len(grants) == 0 {
-			break
-		}
 		v.rng.Shuffle(len(grants), func(i, j int) { grants[i], grants[j] = grants[j], grants[i] })
 		for _, g := range grants {
 			v.run(g, &out)
@@ -96,11 +126,44 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	}
 	out.Now, out.Events = v.conductor.Now(), v.conductor.Events()-before
 	emu.SortEnds(out.Ends)
+	if v.faults != nil {
+		v.judge(&out)
+	}
+	if out.Failure != nil {
+		return out, nil
+	}
 	err := v.stuck()
 	if err == nil {
 		v.verdicts = judge(b, v.hosts)
 	}
 	return out, err
+}
+
+// judge ends a batch that faults may have struck.
+func (v *Virtual) judge(out *emu.Outcome) {
+	var waiting []emu.Waiter
+	var progress []emu.Progress
+	for i, k := range v.kernels {
+		out.Redone += k.Redone()
+		if v.conductor.Gone(i) {
+			continue
+		}
+		for _, s := range k.Stuck() {
+			waiting = append(waiting, s.Waiter())
+		}
+		progress = append(progress, k.Progress()...)
+	}
+	if v.trial.Verdict(waiting, progress, out); out.Failure == nil {
+		return
+	}
+	v.conductor.Abort()
+	for i, k := range v.kernels {
+		k.Abort()
+		for from := range v.kernels {
+			v.taken[i][from] += uint64(len(v.inbox[i][from]))
+			v.inbox[i][from] = nil
+		}
+	}
 }
 
 // run gives a participant its window: it takes the frames it must have, and any
@@ -156,6 +219,7 @@ func (v *Virtual) report(i int, out *emu.Outcome) {
 			r.Sent = append(r.Sent, sent[to])
 		}
 	}
+	v.trial.Note(e.Ends, e.Failures)
 	out.Ends = append(out.Ends, e.Ends...)
 	v.records = append(v.records, e.Records...)
 	k.Forget()

@@ -6,6 +6,8 @@
 //	frame.go    Frame, Header: a message on its way, and how it is handed on
 //	transit.go  Transit: booking at injection, and hop by hop after it
 //	flow.go     fairness: one booking that ends after now for each connection
+//	weather.go  what faults make of a port: its rate, its latency
+//	loss.go     frames that get lost, and news of it for their senders
 //	shared.go   Shared: the fabric participant, which owns the shared ports
 //
 // The node kernel embeds a Transit for the ports of its nodes; the coordinator
@@ -13,5 +15,5 @@
 // so it makes no difference which process a port lives in.
 //
 // What is not here: blocks, slots, credits, proxies (emu/kernel). May import:
-// emu, emu/fabric, collective, shaping.
+// emu, emu/fabric, emu/fault, collective, shaping.
 package transit

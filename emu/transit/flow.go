@@ -27,13 +27,14 @@ func (t *Transit) reach(i int32) (arrived bool) {
 	// that calendars do not remember. It must still see times, not a panic.
 	f.Head = max(f.Head, t.Now().Add(-t.span))
 	p := &t.ports[f.path.Ports[f.at]]
-	if p.spare {
-		return t.leave(i, f.Head, f.Tail)
-	}
+	p.tune(t.Now())
 	if w := p.flow(f); w != nil {
 		t.frames[w.last].next = i
 		w.last = i
 		return false
+	}
+	if p.spare && p.whole() {
+		return t.leave(i, f.Head, f.Tail)
 	}
 	if p.Fits(f.Head, t.Now(), f.Bytes) {
 		// The port had nothing else to do while the frame came in: cut-through.
@@ -58,6 +59,7 @@ func (t *Transit) reach(i int32) (arrived bool) {
 func (t *Transit) book(i int32, h shaping.Time) shaping.Time {
 	f := &t.frames[i]
 	p := &t.ports[f.path.Ports[f.at]]
+	p.tune(t.Now())
 	k, part := p.Turn(t.Now(), h, f.rest, quantum)
 	if t.Record {
 		t.note(f, p, part, quantum)

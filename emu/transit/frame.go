@@ -27,6 +27,12 @@ type Frame struct {
 	Protocol          collective.Protocol
 	Leg               uint8 // which path of the route it is on: Inside or Wire
 	Payload           bool  // real elements travel beside it
+	// Useless: the receiver will not take it, since one before it is missing. It
+	// goes no further than its source's egress.
+	Useless bool
+	// PSN numbers the frames of a connection that may lose some, in the order in
+	// which they must arrive.
+	PSN uint32
 }
 
 // The two legs of a route.
@@ -45,7 +51,12 @@ type Header struct {
 	Payload     bool // real elements travel with it, or for it
 	// Alone: here are only the elements of a frame whose time comes by way of
 	// the fabric participant.
-	Alone      bool
+	Alone bool
+	// Lost: news for the sender that the frame numbered PSN was lost, by a port of
+	// the fabric. Bytes is how much of it has to be sent again, At the port. With
+	// Nak the receiver has noticed, since more came; without, only a timer will.
+	Lost, Nak  bool
+	PSN        uint32
 	At         int32        // position on the wire path of the port it reaches next
 	Head, Tail shaping.Time // when it reaches it; a credit has only a tail
 	Bytes      shaping.Bytes
@@ -59,8 +70,11 @@ type Header struct {
 // Key returns the key of the event that the header is at the other end.
 func (h *Header) Key() Key {
 	k := Arrive
-	if h.Credit {
+	switch {
+	case h.Credit:
 		k = Credit
+	case h.Lost:
+		k = Lost
 	}
 	return Key{h.Tail, Order(k, h.Source, h.Seq), h.Hop}
 }

@@ -20,6 +20,8 @@ const (
 	Complete             // a slice is whole in the buffer the NIC reads
 	Post                 // a connection's NIC booking has ended: its next slice may be posted
 	Deliver              // the receiving proxy hands a slice over
+	Lost                 // news of a lost frame reaches its sender
+	Resend               // a transport goes back to the oldest frame that was lost
 	Wake                 // a block may go on
 )
 

@@ -68,6 +68,20 @@ func (q *Queue) Push(k Key, arg int32) {
 	q.rise(len(q.heap)-1, e)
 }
 
+// Drop removes all pending events that gone picks, as if they had never been
+// pushed.
+func (q *Queue) Drop(gone func(k Key, arg int32) bool) {
+	kept := q.heap
+	q.heap = q.heap[:0]
+	for _, e := range kept {
+		if gone(e.key(), e.arg) {
+			continue
+		}
+		q.heap = append(q.heap, e)
+		q.rise(len(q.heap)-1, e)
+	}
+}
+
 // rise puts e at position i, or at that of the highest parent it comes before.
 func (q *Queue) rise(i int, e event) {
 	h := q.heap

@@ -66,7 +66,7 @@ func TestKeyPacksTheTotalOrder(t *testing.T) {
 // timeline in which two kinds meet at an instant.
 func TestKindsInOrder(t *testing.T) {
 	for i, k := range []transit.Kind{transit.Fault, transit.Start, transit.Credit, transit.Arrive, transit.Leave,
-		transit.Complete, transit.Post, transit.Deliver, transit.Wake} {
+		transit.Complete, transit.Post, transit.Deliver, transit.Lost, transit.Resend, transit.Wake} {
 		if int(k) != i {
 			t.Errorf("kind %d stands at %d", k, i)
 		}

@@ -35,7 +35,7 @@ func (s *Shared) Check(h *Header) error {
 	if gpus := int32(s.fabric.GPUs()); h.From < 0 || h.From >= gpus || h.To < 0 || h.To >= gpus {
 		return fmt.Errorf("a frame from GPU %d to GPU %d; there are %d", h.From, h.To, gpus)
 	}
-	if h.Credit || h.Alone || h.Head > h.Tail || h.Tail < s.Now() || h.Bytes < 0 || h.Bytes > MaxFrame || h.Channel < 0 {
+	if h.Credit || h.Alone || h.Lost || h.Head > h.Tail || h.Tail < s.Now() || h.Bytes < 0 || h.Bytes > MaxFrame || h.Channel < 0 {
 		return fmt.Errorf("a frame of %d bytes on connection %d stamped %d to %d ps, when it is %d ps",
 			h.Bytes, h.Conn, int64(h.Head), int64(h.Tail), int64(s.Now()))
 	}
@@ -71,7 +71,11 @@ func (s *Shared) Forward(until shaping.Time, emit func(e Emission, induced shapi
 			panic("transit: a frame ends at a shared port")
 		}
 		for _, e := range s.Left {
-			induced := s.route(&e.Header).Reaction(e.Tail, e.Bytes, e.Protocol)
+			r := s.route(&e.Header)
+			induced := r.Reaction(e.Tail, e.Bytes, e.Protocol)
+			if e.Lost { // it may be sent again at once
+				induced = e.Tail.Add(r.Wire.Latency[r.Wire.Inject-1])
+			}
 			until = min(until, induced)
 			emit(e, induced)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -37,6 +38,12 @@ type Transit struct {
 	frames []Frame
 	free   []int32
 
+	faults *fault.Schedule // nil: none
+	deaths bool            // some node dies
+	fate   Fate            // of the frame injected last
+	gaps   map[uint32]gap  // of connections that lost a frame at a shared port
+	lost   []Loss          // news on its way to senders here, by the number that events carry
+
 	// Left collects the frames that left for another participant, in order.
 	Left []Emission
 	// Records collects the ports' records, when Record is set.
@@ -57,6 +64,7 @@ type port struct {
 	shaping.Calendar
 	flows []flow
 	spare bool
+	*weather
 }
 
 // MaxFrame is the most bytes a frame may have on the wire: more than a slice
@@ -65,7 +73,7 @@ const MaxFrame = 8 * shaping.MiB
 
 // New returns the transit of participant me over the ports it owns.
 func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
-	t := &Transit{fabric: f, me: int32(me), Record: record, span: span(f), hosts: o.Node,
+	t := &Transit{fabric: f, me: int32(me), Record: record, span: span(f, nil), hosts: o.Node,
 		owner: make([]int32, f.Ports()), ports: make([]port, f.Ports())}
 	for i := range t.owner {
 		p := f.Port(fabric.PortID(i))
@@ -81,13 +89,33 @@ func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
 	return t
 }
 
+// Suffer makes faults strike the ports. A schedule that replaces another must agree
+// with it on all that lies before now.
+func (t *Transit) Suffer(s *fault.Schedule) {
+	t.faults, t.deaths, t.span = s, s.Deadly(), span(t.fabric, s)
+	for i := range t.ports {
+		p := &t.ports[i]
+		p.weather = nil
+		if line := s.Port(fabric.PortID(i)); line != nil {
+			p.weather = &weather{line: line, declared: t.fabric.Port(fabric.PortID(i)).Rate, State: fault.Sound}
+		}
+		if t.owner[i] == t.me {
+			p.SetSpan(t.span)
+		}
+	}
+}
+
 // span returns the longest that the head of a frame may lie behind its tail: what
 // the slowest port, SM or switch needs for the largest. More than that no calendar has
 // to remember, and a shorter memory is one that fits a cache.
-func span(f *fabric.Fabric) shaping.Duration {
+func span(f *fabric.Fabric, s *fault.Schedule) shaping.Duration {
 	slowest := f.Port(0).Rate
 	for i := range f.Ports() {
-		slowest = min(slowest, f.Port(fabric.PortID(i)).Rate)
+		r := f.Port(fabric.PortID(i)).Rate
+		if l := s.Port(fabric.PortID(i)); l != nil {
+			r = r.Part(l.Least(), fault.Whole)
+		}
+		slowest = min(slowest, r)
 	}
 	for i := range f.Nodes() {
 		slowest = min(slowest, f.System(i).SM.Rate, f.System(i).SM.Host)
@@ -95,7 +123,7 @@ func span(f *fabric.Fabric) shaping.Duration {
 	if r := f.SwitchRate(); r > 0 {
 		slowest = min(slowest, r)
 	}
-	return slowest.Time(MaxFrame)
+	return slowest.Part(s.LeastSpeed(), fault.Whole).Time(MaxFrame)
 }
 
 // Use returns the bytes a port has carried and for how long it was busy.
@@ -136,15 +164,19 @@ func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.
 	h, u = h.Add(path.Lead), u.Add(path.Lead)
 	for at, id := range path.Ports[:path.Inject] {
 		p := &t.ports[id]
+		p.tune(t.Now())
 		k := p.Book(t.Now(), h, u, f.Bytes)
 		if t.Record {
 			f.path, f.at = path, int32(at)
 			t.note(&f, p, f.Bytes, f.Bytes)
 		}
-		lat := path.Latency[at]
-		h, u, end = p.Head(k.Start, k.End, h, u, f.Bytes).Add(lat), k.End.Add(lat), k.End
+		lat := path.Latency[at] + p.delay(t, id, &f)
+		h, u, end = p.Head(k.Start, k.End, h, u, f.Bytes).Add(lat), p.inOrder(&f, k.End.Add(lat)), k.End
 	}
 	f.path, f.at, f.Head, f.Tail = path, int32(path.Inject), h, u
+	if t.faults != nil && !t.departs(&f, end) {
+		return end
+	}
 	i := t.admit()
 	t.frames[i] = f
 	t.forward(i)
@@ -155,6 +187,10 @@ func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.
 // participant that owns it.
 func (t *Transit) forward(i int32) {
 	f := &t.frames[i]
+	if t.deaths && t.intoGrave(f) {
+		t.Release(i)
+		return
+	}
 	to := t.me
 	if int(f.at) < len(f.path.Ports) {
 		to = t.owner[f.path.Ports[f.at]]
@@ -174,13 +210,13 @@ func (t *Transit) Accept(h Header, path *fabric.Path, local int32) {
 	i := t.admit()
 	t.frames[i] = Frame{Source: h.Source, Seq: h.Seq, Hop: h.Hop, Conn: h.Conn, Local: local, Leg: Wire, Payload: h.Payload,
 		From: h.From, To: h.To, Channel: h.Channel, Protocol: h.Protocol,
-		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail}
+		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail, PSN: h.PSN}
 	t.Push(h.Key(), i)
 }
 
 func (f *Frame) header() Header {
 	return Header{Conn: f.Conn, Source: f.Source, Seq: f.Seq, Hop: f.Hop, Payload: f.Payload, At: f.at,
-		Head: f.Head, Tail: f.Tail, Bytes: f.Bytes, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
+		Head: f.Head, Tail: f.Tail, Bytes: f.Bytes, PSN: f.PSN, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
 }
 
 // Step carries frame i on from an Arrive or Leave event. It reports whether the
@@ -207,11 +243,15 @@ func (t *Transit) depart(i int32, e shaping.Time) (arrived bool) {
 // one now.
 func (t *Transit) leave(i int32, head, e shaping.Time) (arrived bool) {
 	f := &t.frames[i]
-	lat := f.path.Latency[f.at]
-	f.Head, f.Tail = head.Add(lat), e.Add(lat)
+	p := &t.ports[f.path.Ports[f.at]]
+	lat := f.path.Latency[f.at] + p.delay(t, f.path.Ports[f.at], f)
+	f.Head, f.Tail = head.Add(lat), p.inOrder(f, e.Add(lat))
 	f.at++
 	f.Hop++
 	if lat > 0 {
+		if t.faults != nil && !t.carries(i) {
+			return false
+		}
 		t.forward(i)
 		return false
 	}

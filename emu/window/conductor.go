@@ -17,6 +17,9 @@ type Conductor struct {
 	// participants hold back until a window is over, and changes no time.
 	Limit shaping.Duration
 
+	// Cap is an instant that no window passes; Never: none.
+	Cap shaping.Time
+
 	// Rounds and Grants count what the virtual clock costs.
 	Rounds, Grants uint64
 
@@ -33,16 +36,18 @@ type part struct {
 	// What is in flight to this participant, sent since it was granted last.
 	stamp, induced shaping.Time
 	granted        shaping.Time
-	expect         []uint64 // frames from each participant
+	end            shaping.Time // it dies then
+	gone           bool         // it has
+	expect         []uint64     // frames from each participant
 	frames         []transit.Header
 }
 
 // New returns the conductor of n participants. Every one has to report before
 // the first round. The fabric participant is shared, or nil.
 func New(n int, shared *transit.Shared) *Conductor {
-	c := &Conductor{parts: make([]part, n), shared: shared}
+	c := &Conductor{parts: make([]part, n), shared: shared, Cap: shaping.Never}
 	for i := range c.parts {
-		c.parts[i] = part{waiting: true, stamp: shaping.Never, induced: shaping.Never, expect: make([]uint64, n)}
+		c.parts[i] = part{waiting: true, end: shaping.Never, stamp: shaping.Never, induced: shaping.Never, expect: make([]uint64, n)}
 	}
 	return c
 }
@@ -51,8 +56,71 @@ func New(n int, shared *transit.Shared) *Conductor {
 // begun, all of which lies after everything before it.
 func (c *Conductor) Await() {
 	for i := range c.parts {
-		c.parts[i].waiting, c.parts[i].granted = true, 0
+		c.parts[i].waiting, c.parts[i].granted = !c.parts[i].gone, 0
 	}
+}
+
+// Bury makes a participant run no further than an instant: its process dies then.
+// Gone tells when it has got there.
+func (c *Conductor) Bury(i int, at shaping.Time) { c.parts[i].end = min(c.parts[i].end, at) }
+
+// Gone reports whether a participant that was to die has reported its last.
+func (c *Conductor) Gone(i int) bool { return c.parts[i].gone }
+
+// bury notes who has died: nothing can reach them any more before they do.
+func (c *Conductor) bury() {
+	for i := range c.parts {
+		p := &c.parts[i]
+		p.gone = p.gone || c.horizon != shaping.Never && c.horizon >= p.end && p.pending() == shaping.Never
+	}
+}
+
+// Pass says that everything before an instant is over: a batch begins there. Who
+// was to die by then has died.
+func (c *Conductor) Pass(at shaping.Time) {
+	for i := range c.parts {
+		p := &c.parts[i]
+		p.gone = p.gone || p.end <= at
+	}
+}
+
+// Abort forgets what is pending and in flight: the batch has been ended. The
+// participants have to be told as well.
+func (c *Conductor) Abort() {
+	for i := range c.parts {
+		p := &c.parts[i]
+		p.Next, p.Out, p.frames = shaping.Never, shaping.Never, nil
+		p.stamp, p.induced = shaping.Never, shaping.Never
+	}
+	if c.shared != nil {
+		c.shared.Clear()
+	}
+}
+
+// Pending returns the instant of the earliest thing that is to be done anywhere,
+// Never when there is nothing.
+func (c *Conductor) Pending() shaping.Time {
+	next := shaping.Never
+	for i := range c.parts {
+		next = min(next, c.parts[i].pending())
+	}
+	if c.shared != nil {
+		next = min(next, c.shared.Next())
+	}
+	return next
+}
+
+// Expects returns how many frames a participant has been sent by each other, so
+// that it can tell when none is on its way any more.
+func (c *Conductor) Expects(i int) []Expect { return c.parts[i].expected() }
+
+// pending returns the instant of the earliest thing that a participant has to do;
+// Never when it dies before that.
+func (p *part) pending() shaping.Time {
+	if next := min(p.Next, p.stamp); next < p.end {
+		return next
+	}
+	return shaping.Never
 }
 
 // Report takes the report of a participant that owes one.
@@ -92,37 +160,65 @@ func (c *Conductor) Waiting() bool {
 }
 
 // Round runs the fabric, then grants a window to every participant that has
-// something before the horizon. No grants: nothing is pending anywhere.
+// something before the horizon. No grants: nothing is pending anywhere before Cap.
 func (c *Conductor) Round() []Grant {
-	horizon, next := shaping.Never, shaping.Never
+	for {
+		before := c.fabricEvents()
+		c.advance()
+		if grants := c.grants(); len(grants) > 0 {
+			c.Rounds++
+			c.Grants += uint64(len(grants))
+			return grants
+		}
+		if c.Pending() >= c.Cap {
+			return nil
+		}
+		if c.fabricEvents() == before {
+			c.assertOver()
+			return nil
+		}
+	}
+}
+
+// advance settles the horizon and runs the fabric up to it.
+func (c *Conductor) advance() {
+	horizon := shaping.Never
 	for i := range c.parts {
 		p := &c.parts[i]
 		if p.waiting {
 			panic(fmt.Sprintf("window: a round while participant %d owes a report", i))
 		}
-		horizon, next = min(horizon, p.Out, p.induced), min(next, p.Next, p.stamp)
+		if p.end == shaping.Never || p.pending() != shaping.Never { // else it dies before it could send anything
+			horizon = min(horizon, p.Out, p.induced)
+		}
 	}
+	// Limit and Cap hold for the fabric as well, so they come before it runs.
+	if next := c.Pending(); c.Limit > 0 && next != shaping.Never {
+		horizon = min(horizon, next.Add(c.Limit))
+	}
+	horizon = min(horizon, c.Cap)
 	if c.shared != nil {
 		horizon = c.shared.Forward(horizon, c.handOn)
 		horizon = min(horizon, c.shared.Bound())
 	}
-	if c.Limit > 0 && next != shaping.Never {
-		horizon = min(horizon, next.Add(c.Limit))
-	}
 	c.horizon = horizon
-	var grants []Grant
+	c.bury()
+}
+
+func (c *Conductor) grants() (all []Grant) {
 	for i := range c.parts {
-		if p := &c.parts[i]; min(p.Next, p.stamp) < horizon {
-			grants = append(grants, p.grant(i, horizon))
+		if p := &c.parts[i]; p.pending() < c.horizon {
+			all = append(all, p.grant(i, min(c.horizon, p.end)))
 		}
 	}
-	if len(grants) == 0 {
-		c.assertOver()
-		return nil
+	return all
+}
+
+func (c *Conductor) fabricEvents() uint64 {
+	if c.shared == nil {
+		return 0
 	}
-	c.Rounds++
-	c.Grants += uint64(len(grants))
-	return grants
+	return c.shared.Popped()
 }
 
 // assertOver panics when nobody is granted although something is pending. Some
@@ -130,7 +226,7 @@ func (c *Conductor) Round() []Grant {
 // still, and the batch would seem to have ended.
 func (c *Conductor) assertOver() {
 	for i := range c.parts {
-		if at := min(c.parts[i].Next, c.parts[i].stamp); at != shaping.Never {
+		if at := c.parts[i].pending(); at != shaping.Never {
 			panic(fmt.Sprintf("window: participant %d has something to do at %d ps, which the horizon %d ps does not pass",
 				i, int64(at), int64(c.horizon)))
 		}
@@ -152,17 +248,21 @@ func (c *Conductor) handOn(e transit.Emission, induced shaping.Time) {
 }
 
 func (p *part) grant(i int, until shaping.Time) Grant {
-	g := Grant{To: i, Until: until, Shared: p.frames}
-	for from, n := range p.expect {
-		if n > 0 {
-			g.Expect = append(g.Expect, Expect{from, n})
-		}
-	}
+	g := Grant{To: i, Until: until, Shared: p.frames, Expect: p.expected()}
 	p.frames = nil
 	p.stamp, p.induced = shaping.Never, shaping.Never
 	p.granted = until
 	p.waiting = true
 	return g
+}
+
+func (p *part) expected() (all []Expect) {
+	for from, n := range p.expect {
+		if n > 0 {
+			all = append(all, Expect{from, n})
+		}
+	}
+	return all
 }
 
 // Now returns the instant of the latest event handled anywhere.

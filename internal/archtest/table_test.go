@@ -116,7 +116,7 @@ var table = []row{
 		floats:  "an estimate of memory against the payload budget",
 		reason:  "bench and predict ask the same question; so it runs nothing itself"},
 	{path: "emu/transit", level: pure,
-		imports: []string{"shaping", "collective", "emu", "emu/fabric"},
+		imports: []string{"shaping", "collective", "emu", "emu/fabric", "emu/fault"},
 		never:   []string{"emu/kernel", "emu/payload"},
 		reason:  "frames on ports, by protocol; the coordinator's fabric runs it, so it executes no plan"},
 	{path: "emu/topo", level: pure,

@@ -1,0 +1,114 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/railyard/railyard/emu/fault"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/shaping"
+)
+
+// grave is a node whose process is killed at an instant.
+type grave struct {
+	at   shaping.Time
+	node int
+}
+
+// Suffer makes faults strike from now on. A schedule that replaces another must
+// agree with it on all that lies before now.
+func (k *Kernel) Suffer(s *fault.Schedule) {
+	k.Transit.Suffer(s)
+	k.faults, k.halts, k.throttled = s, s.Stops(), s.Throttles()
+	k.graves = k.graves[:0]
+	for n := range k.owners.Node {
+		if at := s.Dead(n); at != shaping.Never && at > k.Now() {
+			k.graves = append(k.graves, grave{at, n})
+		}
+	}
+	slices.SortFunc(k.graves, func(a, b grave) int { return int(a.at - b.at) })
+}
+
+// bury removes what is pending on nodes that die before the next event, as if
+// their processes had not been here. It reports whether it did.
+func (k *Kernel) bury() bool {
+	g := k.graves[0]
+	if k.Next() < g.at {
+		return false
+	}
+	k.graves = k.graves[1:]
+	k.Drop(func(key transit.Key, arg int32) bool { return k.place(key.Kind(), arg) == g.node })
+	return true
+}
+
+// place returns the node on which an event happens, or none.
+func (k *Kernel) place(kind transit.Kind, arg int32) int {
+	switch kind {
+	case transit.Start:
+		rk := &k.ranks[arg]
+		return k.fabric.NodeOf(k.runs[rk.run].Comm[rk.rank])
+	case transit.Wake:
+		return k.fabric.NodeOf(k.gpuOf(&k.blocks[arg]))
+	case transit.Credit, transit.Complete, transit.Post, transit.Resend:
+		return k.fabric.NodeOf(int(k.conns[arg].from))
+	case transit.Lost:
+		return k.fabric.NodeOf(int(k.conns[k.Loss(arg).Local].from))
+	case transit.Arrive, transit.Leave:
+		return k.Where(arg)
+	case transit.Deliver:
+		return k.fabric.NodeOf(int(k.Frame(arg).To))
+	default:
+		return none
+	}
+}
+
+// gpuOf returns the GPU of a block's rank.
+func (k *Kernel) gpuOf(b *block) int { return k.runs[b.run].Comm[k.ranks[b.rank].rank] }
+
+// stopped returns the stop that a GPU is in at an instant, if it is in one.
+func (k *Kernel) stopped(gpu int, at shaping.Time) *fault.Stop {
+	for i := range k.halts {
+		if s := &k.halts[i]; s.GPU == gpu && s.At <= at && at < s.Until {
+			return s
+		}
+	}
+	return nil
+}
+
+// paused returns until when a GPU's process stands still, if it does.
+func (k *Kernel) paused(gpu int, at shaping.Time) (shaping.Time, bool) {
+	if s := k.stopped(gpu, at); s != nil && s.How == fault.Paused && s.Until != shaping.Never {
+		return s.Until, true
+	}
+	return 0, false
+}
+
+// halted reports whether a block does nothing now. One that is only paused wakes
+// when that is over.
+func (k *Kernel) halted(b *block, bi int32) bool {
+	s := k.stopped(k.gpuOf(b), k.Now())
+	if s == nil {
+		return false
+	}
+	if s.Until != shaping.Never && k.states[bi] != idle {
+		k.wakeAt(b, bi, max(s.Until, b.until))
+	}
+	return true
+}
+
+// kept reports whether a rank that should begin an iteration now can not, and
+// makes it begin later when it is only paused.
+func (k *Kernel) kept(ri int32) bool {
+	rk := &k.ranks[ri]
+	s := k.stopped(k.runs[rk.run].Comm[rk.rank], k.Now())
+	if s == nil {
+		return false
+	}
+	if s.Until != shaping.Never {
+		b := &k.blocks[rk.first]
+		k.Push(transit.Key{At: s.Until, Ord: transit.Order(transit.Start, b.id, b.count())}, ri)
+	}
+	return true
+}
+
+// Abort drops everything that is pending. What has been booked stands.
+func (k *Kernel) Abort() { k.Clear() }

@@ -1,0 +1,174 @@
+package trial
+
+import (
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Trial judges one batch. Its zero failure means that none is known yet.
+type Trial struct {
+	fabric *fabric.Fabric
+	batch  emu.Batch
+	faults *fault.Schedule
+	bear   emu.Resilience
+
+	runs    []run
+	failure *emu.Failure
+	// next is what expected returned last, good until kernels say more.
+	next  *emu.Failure
+	known bool
+}
+
+// run is how far a run has come.
+type run struct {
+	left   int          // ends that are still to come
+	ended  map[int]int  // iteration → ranks that have ended it
+	latest shaping.Time // when an iteration was ended by all ranks last
+	last   map[int]shaping.Time
+	by     []int // iterations that each rank has ended
+}
+
+// New returns the trial of a batch.
+func New(f *fabric.Fabric, b emu.Batch, s *fault.Schedule, bear emu.Resilience) *Trial {
+	t := &Trial{fabric: f, batch: b, faults: s, bear: bear}
+	for i := range b.Runs {
+		r := &b.Runs[i]
+		t.runs = append(t.runs, run{left: len(r.Comm) * max(r.Iterations, 1), ended: map[int]int{},
+			last: map[int]shaping.Time{}, latest: r.Offset, by: make([]int, len(r.Comm))})
+	}
+	return t
+}
+
+// Limit returns how long a window may be: news of a failure must not come to
+// somebody who has run past it. 0: as long as it likes.
+func (t *Trial) Limit() shaping.Duration {
+	if t.faults == nil {
+		return 0
+	}
+	return max(t.bear.Control, shaping.Microsecond)
+}
+
+// Note takes what kernels said.
+func (t *Trial) Note(ends []emu.End, failures []emu.Failure) {
+	for _, e := range ends {
+		t.end(e)
+		t.known = false
+	}
+	for i := range failures {
+		f := failures[i]
+		f.Abort = f.At.Add(t.Limit())
+		if t.failure == nil || emu.CompareFailures(f, *t.failure) < 0 {
+			t.failure = &f
+		}
+	}
+}
+
+func (t *Trial) end(e emu.End) {
+	r := &t.runs[e.Run]
+	r.left--
+	r.by[e.Rank]++
+	r.ended[e.Iteration]++
+	r.last[e.Iteration] = max(r.last[e.Iteration], e.At)
+	if r.ended[e.Iteration] == len(t.batch.Runs[e.Run].Comm) {
+		r.latest = max(r.latest, r.last[e.Iteration])
+		delete(r.ended, e.Iteration)
+		delete(r.last, e.Iteration)
+	}
+}
+
+// Done reports whether every rank has ended every iteration.
+func (t *Trial) Done() bool {
+	for i := range t.runs {
+		if t.runs[i].left > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Cap returns the instant up to which kernels may run: at it the batch is ended,
+// unless it is through before.
+func (t *Trial) Cap() shaping.Time {
+	if t.failure != nil {
+		return t.failure.Abort
+	}
+	if f := t.expected(); f != nil {
+		return f.Abort
+	}
+	return shaping.Never
+}
+
+// Over reports whether the batch is over, when the earliest thing that is pending
+// anywhere comes at next.
+func (t *Trial) Over(next shaping.Time) bool {
+	if next < t.Cap() {
+		return false
+	}
+	if t.failure == nil && t.faults != nil && !t.Done() {
+		t.failure = t.expected()
+	}
+	return true
+}
+
+// expected returns the failure that comes if nothing else happens before, nil if
+// none does.
+func (t *Trial) expected() *emu.Failure {
+	if t.faults == nil || t.known {
+		return t.next
+	}
+	var first *emu.Failure
+	take := func(f emu.Failure) {
+		if first == nil || emu.CompareFailures(f, *first) < 0 {
+			first = &f
+		}
+	}
+	for i := range t.batch.Runs {
+		if t.runs[i].left > 0 {
+			t.losses(i, take)
+			t.odd(i, take)
+			t.watch(i, take)
+		}
+	}
+	t.next, t.known = first, true
+	return first
+}
+
+// losses names ranks whose process or GPU is gone: whoever is left hears of it by
+// a broken socket, or an error of the process.
+func (t *Trial) losses(i int, take func(emu.Failure)) {
+	r := &t.batch.Runs[i]
+	for rank, gpu := range r.Comm {
+		if t.runs[i].by[rank] == max(r.Iterations, 1) {
+			continue // it was needed no more
+		}
+		for _, s := range t.faults.Stops() {
+			if s.GPU != gpu || s.How != fault.Killed && s.How != fault.Lost {
+				continue
+			}
+			at := max(s.At, r.Offset).Add(t.Limit())
+			take(emu.Failure{Cause: emu.PeerLost, Run: i, Seq: int64(t.runs[i].by[rank]), Rank: rank, Peer: -1, Channel: -1, Step: -1,
+				Fault: s.Fault, At: at, Abort: at})
+		}
+	}
+}
+
+// odd names ranks whose calls do not match: signatures travel to all.
+func (t *Trial) odd(i int, take func(emu.Failure)) {
+	r := &t.batch.Runs[i]
+	for _, o := range r.Odd {
+		at := r.Offset.Add(r.Launch + t.Limit())
+		take(emu.Failure{Cause: emu.Mismatch, Hang: emu.SignatureMismatch, Run: i, Rank: o.Rank, Peer: -1, Channel: -1, Step: -1,
+			Fault: -1, At: at, Abort: at, Text: o.Says})
+	}
+}
+
+// watch is the watchdog.
+func (t *Trial) watch(i int, take func(emu.Failure)) {
+	if t.bear.Watchdog == 0 {
+		return
+	}
+	at := t.runs[i].latest.Add(t.bear.Watchdog)
+	take(emu.Failure{Cause: emu.Timeout, Run: i, Rank: -1, Peer: -1, Channel: -1, Step: -1, Fault: -1, At: at, Abort: at})
+}

@@ -1,0 +1,239 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
+)
+
+// Verdict says in the outcome why the batch was ended, if it did not run to its
+// end. Waiting are the blocks that can not go on, progress how far ranks came.
+func (t *Trial) Verdict(waiting []emu.Waiter, progress []emu.Progress, out *emu.Outcome) {
+	waiting, progress = t.living(waiting, progress)
+	if out.Failure = t.verdict(waiting, progress); out.Failure != nil {
+		out.Progress = progress
+	}
+}
+
+func (t *Trial) verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Failure {
+	f := t.failure
+	if f == nil && !t.Done() && len(waiting) > 0 {
+		f = t.deadlock(waiting)
+	}
+	if f == nil {
+		return nil
+	}
+	t.failure = f
+	v := verdict{Trial: t, Failure: f, waiting: waiting, progress: progress}
+	if f.Cause == emu.Timeout {
+		v.hang()
+	}
+	v.locate()
+	v.lost()
+	if f.Text == "" || f.Cause == emu.Mismatch {
+		f.Text = v.text()
+	}
+	return f
+}
+
+// living leaves out what only a process that is gone could tell, and puts the rest
+// in an order that does not depend on who told first.
+func (t *Trial) living(waiting []emu.Waiter, progress []emu.Progress) ([]emu.Waiter, []emu.Progress) {
+	dead := func(run, rank int) bool {
+		return t.faults.Dead(t.fabric.NodeOf(t.batch.Runs[run].Comm[rank])) < t.Cap()
+	}
+	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w emu.Waiter) bool { return dead(w.Run, w.Rank) })
+	progress = slices.DeleteFunc(slices.Clone(progress), func(p emu.Progress) bool { return dead(p.Run, p.Rank) })
+	slices.SortFunc(waiting, func(a, b emu.Waiter) int {
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Block, b.Block), cmp.Compare(a.Channel, b.Channel))
+	})
+	slices.SortFunc(progress, func(a, b emu.Progress) int {
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Rank, b.Rank))
+	})
+	return waiting, progress
+}
+
+// deadlock is the failure of ranks that wait for each other when there is no
+// watchdog to end it: the emulator sees that nothing is pending.
+func (t *Trial) deadlock(waiting []emu.Waiter) *emu.Failure {
+	w := waiting[0]
+	at := t.runs[w.Run].latest
+	return &emu.Failure{Cause: emu.Deadlock, Run: w.Run, Rank: w.Rank, Channel: w.Channel, Step: w.Step, Peer: w.Peer, Fault: -1, At: at, Abort: at}
+}
+
+type verdict struct {
+	*Trial
+	*emu.Failure
+	waiting  []emu.Waiter
+	progress []emu.Progress
+	absent   []int // ranks that never entered
+	circle   []string
+}
+
+// hang says what kind of hang it is.
+func (v *verdict) hang() {
+	v.Seq = int64(slices.Min(v.runs[v.Run].by))
+	entered := 0
+	for _, p := range v.of(v.Run) {
+		if p.Entered <= int(v.Seq) {
+			v.absent = append(v.absent, p.Rank)
+		} else {
+			entered++
+		}
+	}
+	switch {
+	case len(v.absent) > 0 && v.crossed():
+		v.Cause, v.Hang, v.Rank = emu.Deadlock, emu.MissingEnter, v.absent[0]
+	case len(v.absent) > 0 && entered > 0:
+		v.Hang, v.Rank = emu.MissingEnter, v.absent[0]
+	case len(v.stuck()) > 0:
+		v.Hang, v.Rank = emu.MissingExit, v.stuck()[0]
+	default:
+		v.Hang = emu.AllRanksStuck
+	}
+}
+
+// of returns the progress of a run's ranks.
+func (v *verdict) of(run int) []emu.Progress {
+	var all []emu.Progress
+	for _, p := range v.progress {
+		if p.Run == run {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// crossed reports whether the absent ranks wait in another run for ranks that wait
+// here: operations were issued in different orders.
+func (v *verdict) crossed() bool {
+	r := &v.batch.Runs[v.Run]
+	for _, rank := range v.absent {
+		if rank >= len(r.After) || r.After[rank] < 0 {
+			return false
+		}
+		before := int(r.After[rank])
+		gpu := slices.Index(v.batch.Runs[before].Comm, r.Comm[rank])
+		if gpu < 0 || v.runs[before].by[gpu] > 0 {
+			return false
+		}
+		v.circle = append(v.circle, fmt.Sprintf("GPU %d waits in run %d", r.Comm[rank], before))
+	}
+	for rank, gpu := range r.Comm {
+		if !slices.Contains(v.absent, rank) && v.runs[v.Run].by[rank] == 0 {
+			v.circle = append(v.circle, fmt.Sprintf("GPU %d in run %d", gpu, v.Run))
+		}
+	}
+	return true
+}
+
+// stuck returns the ranks of the run whose GPU has stopped for good.
+func (v *verdict) stuck() []int {
+	var all []int
+	for rank, gpu := range v.batch.Runs[v.Run].Comm {
+		for _, s := range v.faults.Stops() {
+			if s.GPU == gpu && s.At < v.At && s.Until >= v.At && !slices.Contains(all, rank) {
+				all = append(all, rank)
+				v.Fault = s.Fault
+			}
+		}
+	}
+	return all
+}
+
+// locate names channel, step and peer of a block that waits, where the failure
+// does not name them: one that waits for the rank in question, if there is one.
+func (v *verdict) locate() {
+	if v.Channel >= 0 {
+		return
+	}
+	best := -1
+	for i, w := range v.waiting {
+		if w.Run != v.Run {
+			continue
+		}
+		if best < 0 || w.Peer == v.Rank && v.waiting[best].Peer != v.Rank {
+			best = i
+		}
+	}
+	if best < 0 {
+		return
+	}
+	w := v.waiting[best]
+	v.Channel, v.Step = w.Channel, w.Step
+	switch {
+	case v.Rank < 0:
+		v.Rank, v.Peer = w.Rank, w.Peer
+	default:
+		v.Peer = w.Rank
+	}
+}
+
+// lost lists the ranks that can not go on.
+func (v *verdict) lost() {
+	v.Lost = append(v.Lost, v.absent...)
+	r := &v.batch.Runs[v.Run]
+	for rank, gpu := range r.Comm {
+		for _, s := range v.faults.Stops() {
+			if s.GPU == gpu && s.At <= v.Abort && s.Until > v.Abort && s.How != fault.Paused {
+				v.Lost = append(v.Lost, rank)
+			}
+		}
+	}
+	if v.Cause == emu.LinkDown {
+		v.Lost = append(v.Lost, v.behind()...)
+	}
+	slices.Sort(v.Lost)
+	v.Lost = slices.Compact(v.Lost)
+}
+
+// behind returns the rank that a dead port cuts off: the one on its node. A port
+// of the fabric cuts off nobody in particular.
+func (v *verdict) behind() []int {
+	for id := range fabric.PortID(v.fabric.Ports()) {
+		p := v.fabric.Port(id)
+		if p.Name != v.Link {
+			continue
+		}
+		for _, rank := range []int{v.Rank, v.Peer} {
+			if rank >= 0 && v.fabric.NodeOf(v.batch.Runs[v.Run].Comm[rank]) == p.Node {
+				return []int{rank}
+			}
+		}
+	}
+	return nil
+}
+
+func (v *verdict) text() string {
+	who := func(rank int) string {
+		if rank < 0 {
+			return "nobody in particular"
+		}
+		gpu := v.batch.Runs[v.Run].Comm[rank]
+		return fmt.Sprintf("rank %d (node%d/gpu%d)", rank, v.fabric.NodeOf(gpu), v.fabric.Local(gpu))
+	}
+	at := fmt.Sprintf("channel %d step %d", v.Channel, v.Step)
+	switch {
+	case v.Cause == emu.Mismatch:
+		return fmt.Sprintf("%s calls operation %d otherwise than the others: %s", who(v.Rank), v.Seq, v.Text)
+	case v.Cause == emu.LinkDown:
+		return fmt.Sprintf("%s gives up sending to %s on %s: %s is dead, and retries are used up", who(v.Rank), who(v.Peer), at, v.Link)
+	case v.Cause == emu.PeerLost && v.Link != "":
+		return fmt.Sprintf("%s gives up sending to %s on %s: the peer is gone", who(v.Rank), who(v.Peer), at)
+	case v.Cause == emu.PeerLost:
+		return fmt.Sprintf("%s is gone in operation %d", who(v.Rank), v.Seq)
+	case v.Cause == emu.Deadlock && len(v.circle) > 0:
+		return "operations were issued in different orders: " + strings.Join(v.circle, ", ")
+	case v.Hang == emu.MissingEnter:
+		return fmt.Sprintf("%s never entered operation %d, which %d of %d ranks wait in", who(v.Rank), v.Seq, len(v.of(v.Run))-len(v.absent), len(v.of(v.Run)))
+	case v.Hang == emu.MissingExit:
+		return fmt.Sprintf("%s entered operation %d and does not go on; %s waits for it on %s", who(v.Rank), v.Seq, who(v.Peer), at)
+	default:
+		return fmt.Sprintf("%s waits for %s on %s, and nothing moves", who(v.Rank), who(v.Peer), at)
+	}
+}
