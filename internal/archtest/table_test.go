@@ -148,6 +148,10 @@ var table = []row{
 		imports: []string{"shaping", "emu", "emu/fabric", "emu/transit", "emu/kernel"},
 		never:   []string{"emu/window"},
 		reason:  "the reference answer: one kernel to the end, with no window that could be wrong in the same way"},
+	{path: "emu/experiment", level: pure,
+		imports: []string{"shaping", "collective", "emu", "emu/fabric", "emu/fault", "emu/sweep", "emu/kernel", "emu/payload", "emu/predict"},
+		never:   []string{"emu/window"},
+		reason:  "attempts, policies and verdicts, whoever executes the batches; rehearses in one kernel"},
 
 	{path: "proto/railyard/v1", level: contract,
 		modules: []string{grpc, protobuf},
