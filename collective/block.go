@@ -5,22 +5,49 @@ import (
 	"math/bits"
 )
 
-// MaxPeers is how many peers a block can send to, and receive from: as many as
-// a Mask has bits.
+// MaxPeers is how many peers an SM's block can send to, and receive from: as
+// many as a Mask has bits. A switch's block may have MaxPorts, of which a step
+// picks All or some of the first MaxPeers.
 const MaxPeers = 64
+
+// MaxPorts is how many GPUs a switch joins at most: an NVLink domain has up to
+// 576 (NVIDIA, NVLink Switch of the Blackwell generation).
+const MaxPorts = 576
 
 // Mask picks peers of a block: bit i is the i-th of its list.
 type Mask uint64
 
+// All picks every peer that a block has, however many these are.
+const All = ^Mask(0)
+
 // Bit returns the mask of the i-th peer.
 func Bit(i int) Mask { return 1 << i }
 
-// FirstPeers returns the mask of the first n peers.
+// FirstPeers returns the mask of the first n peers; from MaxPeers on it is All.
 func FirstPeers(n int) Mask { return 1<<n - 1 }
 
 // Lowest returns the position of the lowest peer in the mask, which is not
-// empty. Loops over a mask take it, then clear it with m &= m - 1.
+// empty.
 func (m Mask) Lowest() int { return bits.TrailingZeros64(uint64(m)) }
+
+// Next returns the position of the first peer at or after i that the mask picks.
+// With no more of them it returns a position that no block has. A step's peers of
+// n are
+//
+//	for i := m.Next(0); i < n; i = m.Next(i + 1)
+func (m Mask) Next(i int) int {
+	if m == All {
+		return i
+	}
+	rest := uint64(m) >> uint(i)
+	if rest == 0 {
+		return MaxPorts
+	}
+	return i + bits.TrailingZeros64(rest)
+}
+
+// Has reports whether the mask picks the i-th peer.
+func (m Mask) Has(i int) bool { return m == All || m>>i&1 != 0 }
 
 // Len returns one more than the highest position in the mask.
 func (m Mask) Len() int { return bits.Len64(uint64(m)) }
@@ -36,7 +63,8 @@ const (
 	// SM is a streaming multiprocessor of the block's rank.
 	SM Unit = iota
 	// NVSwitch is the reduction engine of the switch between the GPUs of the
-	// rank's node: its blocks only Forward what several GPUs send to one.
+	// rank's node, or NVLink domain: its blocks only Forward what several GPUs
+	// send to one.
 	NVSwitch
 	// Multicast is the same switch's multicast engine: its blocks only Forward
 	// what one GPU sends to several. Together the two are NVLS.
@@ -65,8 +93,8 @@ func At(rank int, u Unit) string {
 // one channel. Blocks of a rank run at the same time.
 type Block struct {
 	Channel  int
-	SendTo   []int // ranks, at most MaxPeers
-	RecvFrom []int // ranks, at most MaxPeers
+	SendTo   []int // ranks, at most MaxPeers, or MaxPorts of a switch
+	RecvFrom []int // likewise
 	Window   Window
 	Unit     Unit
 	// ToUnits and FromUnits say which unit of each peer it is; nil: SMs. They

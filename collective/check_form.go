@@ -91,6 +91,8 @@ func checkHead(p *Plan, inPlace bool) error {
 		return problem(whole, Malformed, "root %d; allowed are the ranks 0 to %d", p.Root, p.Ranks-1)
 	case p.SliceSteps < 1 || p.ChunkSteps < p.SliceSteps || p.ChunkSteps%p.SliceSteps != 0:
 		return problem(whole, Malformed, "a chunk of %d FIFO steps in slices of %d; slices are at least 1 step and divide the chunk", p.ChunkSteps, p.SliceSteps)
+	case p.Ports < 0 || p.Ports > MaxPorts:
+		return problem(whole, Malformed, "switches of %d ports; allowed are 0 to %d", p.Ports, MaxPorts)
 	case p.Slots < p.SliceSteps:
 		return problem(whole, Malformed, "%s; a slice alone takes %d", count(p.Slots, "slot"), p.SliceSteps)
 	case p.Op == AllToAllV && p.Scratch > 0:
@@ -106,8 +108,8 @@ func (f *proof) checkBlock(b *provenBlock) error {
 	switch w := b.Window; {
 	case b.Channel < 0 || b.Channel >= f.plan.Channels:
 		return problem(here, Malformed, "channel %d; the plan has 0 to %d", b.Channel, f.plan.Channels-1)
-	case len(b.SendTo) > MaxPeers || len(b.RecvFrom) > MaxPeers:
-		return problem(here, Malformed, "%d send and %d receive peers; at most %d each", len(b.SendTo), len(b.RecvFrom), MaxPeers)
+	case max(len(b.SendTo), len(b.RecvFrom)) > f.plan.peers(b.Unit):
+		return problem(here, Malformed, "%d send and %d receive peers; at most %d each", len(b.SendTo), len(b.RecvFrom), f.plan.peers(b.Unit))
 	case b.Unit >= numUnits:
 		return problem(here, Malformed, "unit %d is unknown", b.Unit)
 	case b.Unit == SHARP && !f.plan.SHARP:

@@ -144,14 +144,14 @@ func (e *execution) wait(block int) cause {
 			return cause{lacksStep, e.first[b.rank] + d.Block, d}
 		}
 	}
-	for m := s.Recv; m != 0; m &= m - 1 {
-		k := b.recvs[m.Lowest()]
+	for i := s.Recv.Next(0); i < len(b.recvs); i = s.Recv.Next(i + 1) {
+		k := b.recvs[i]
 		if e.posted[k] == e.taken[k] {
 			return cause{lacks: lacksMessage, block: e.links[k].sender}
 		}
 	}
-	for m := s.Send; m != 0; m &= m - 1 {
-		k := b.sends[m.Lowest()]
+	for i := s.Send.Next(0); i < len(b.sends); i = s.Send.Next(i + 1) {
+		k := b.sends[i]
 		if e.posted[k]-e.taken[k] == e.room {
 			return cause{lacks: lacksRoom, block: e.links[k].receiver}
 		}
@@ -175,13 +175,13 @@ func (e *execution) describe(c cause) string {
 func (e *execution) move(block int) {
 	b := &e.blocks[block]
 	s := &b.Steps[e.next[block]]
-	for m := s.Recv; m != 0; m &= m - 1 {
-		k := b.recvs[m.Lowest()]
+	for i := s.Recv.Next(0); i < len(b.recvs); i = s.Recv.Next(i + 1) {
+		k := b.recvs[i]
 		e.taken[k]++
 		e.wake(e.links[k].sender)
 	}
-	for m := s.Send; m != 0; m &= m - 1 {
-		k := b.sends[m.Lowest()]
+	for i := s.Send.Next(0); i < len(b.sends); i = s.Send.Next(i + 1) {
+		k := b.sends[i]
 		e.posted[k]++
 		e.wake(e.links[k].receiver)
 	}

@@ -78,12 +78,12 @@ func (f *proof) listMessages() {
 		b := &f.blocks[i]
 		for k := range b.Steps {
 			s, id := &b.Steps[k], b.base+int32(k)
-			for m := s.Send; m != 0; m &= m - 1 {
-				l := &f.links[b.sends[m.Lowest()]]
+			for i := s.Send.Next(0); i < len(b.sends); i = s.Send.Next(i + 1) {
+				l := &f.links[b.sends[i]]
 				l.sends = append(l.sends, id)
 			}
-			for m := s.Recv; m != 0; m &= m - 1 {
-				l := &f.links[b.recvs[m.Lowest()]]
+			for i := s.Recv.Next(0); i < len(b.recvs); i = s.Recv.Next(i + 1) {
+				l := &f.links[b.recvs[i]]
 				l.recvs = append(l.recvs, id)
 			}
 		}
@@ -124,8 +124,9 @@ func (f *proof) listOrigins() {
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		for k := range b.Steps {
-			for m := b.Steps[k].Recv; m != 0; m &= m - 1 {
-				l := b.recvs[m.Lowest()]
+			from := b.Steps[k].Recv
+			for i := from.Next(0); i < len(b.recvs); i = from.Next(i + 1) {
+				l := b.recvs[i]
 				if next[l] == len(f.links[l].sends) {
 					continue // schedule will end in a deadlock
 				}

@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// NVLS: the NVSwitch reduces what all GPUs of a node send, and multicasts what
-// one of them sends. Every rank heads 1/n of the data: it takes the sum of that
-// part from the switch, and gives it back to be multicast. For n ranks and
-// buffers of S bytes (the larger of input and output):
+// NVLS: NVSwitches reduce what all GPUs of a node, or NVLink domain, send, and
+// multicast what one of them sends. Each of h heads has 1/h of the data: it takes
+// the sum of that part from the switch, and gives it back to be multicast. Every
+// rank is a head, up to 32; of more ranks 32 are, spread evenly, and only
+// all_reduce is done. For n ranks and buffers of S bytes (the larger of input and
+// output):
 //
-//	op              steps   a rank sends   a rank receives   bytes on all links
-//	all_reduce      n       (n+1)/n × S    (n+1)/n × S       (n + 3) × S
+//	op              steps   a head sends   a head receives   bytes on all links
+//	all_reduce      h       (h+1)/h × S    (h+1)/h × S       (n + 3) × S
 //	all_gather      n           1/n × S              S             2 × S
 //	reduce_scatter  n                 S          1/n × S     (n + 1) × S
 //
@@ -20,7 +22,9 @@ import (
 //
 // A ring's rank sends and receives 2(n−1)/n × S in an all-reduce: on 8 GPUs 1.75
 // where NVLS has 1.125, which is why its bus bandwidth may exceed the rate of the
-// wire. A head's own share passes the switch like everybody else's.
+// wire. A head's own share passes the switch like everybody else's. The blocks of
+// the switch are its heads': there, on whichever server of a domain that is, the
+// payload meets.
 //
 // all_reduce on n = 4, the part that rank 1 heads; every rank does the same for
 // its own part, and the three stages run one after the other slice by slice:
@@ -35,19 +39,20 @@ import (
 //
 // B. Klenk, N. Jiang, G. Thorson, L. Dennison: An in-network architecture for
 // accelerating shared-memory multiprocessor collectives, 47th International
-// Symposium on Computer Architecture (ISCA), 2020. Stages and chunks as in NCCL 2.30, src/device/all_reduce.h (NVLS).
+// Symposium on Computer Architecture (ISCA), 2020. Stages, chunks and heads as in NCCL
+// 2.30, src/device/all_reduce.h (NVLS) and src/graph/search.cc.
 var nvls = Algorithm{
 	Name:      "nvls",
 	Ops:       []Op{AllReduce, AllGather, ReduceScatter},
-	About:     "the NVSwitch reduces and multicasts; one node; for long messages",
+	About:     "NVSwitches reduce and multicast; one node or NVLink domain; for long messages",
 	Protocols: []Protocol{Simple},
-	When: "one node of 5 to 64 ranks whose NVSwitch computes; sum, min, max of half, bfloat16 and 32- and 64-bit integers, " +
-		"sum of float and double; all_gather takes any type",
+	When: "one node, or NVLink domain, of 5 to 576 ranks whose NVSwitches compute, all_gather and reduce_scatter up to 32; sum, min, " +
+		"max of half, bfloat16 and 32- and 64-bit integers, sum of float and double; all_gather takes any type",
 	Legal:     nvlsLegal,
 	Paper:     "Klenk et al., ISCA 2020",
-	Steps:     func(_ Op, s Shape) int { return s.NRanks() },
+	Steps:     func(_ Op, s Shape) int { return min(s.NRanks(), NVLSHeads) },
 	Wire:      nvlsWire,
-	StepsText: "n",
+	StepsText: "n, at most 32",
 	WireText:  "all_reduce (n+3) S, all_gather 2 S, reduce_scatter (n+1) S",
 	Build:     buildNVLS,
 }
@@ -55,6 +60,10 @@ var nvls = Algorithm{
 // NVLSChunk is the largest chunk of NVLS and NVLSTree, in bytes for one head:
 // NCCL_NVLS_CHUNKSIZE's default (2.30).
 const NVLSChunk = 128 << 10
+
+// NVLSHeads is how many heads NVLS has at most (NCCL_MAX_NVLS_ARITY). Where not
+// every rank can be one, there is nobody to take a rank's own part.
+const NVLSHeads = 32
 
 // nvlsRanks is how many ranks NVLS is not worth its while for: on 4 × H200 a
 // ring is chosen, on 5 NVLS.
@@ -67,6 +76,9 @@ func nvlsLegal(u Use, s Shape) error {
 	if n := s.NRanks(); n <= nvlsRanks {
 		return fmt.Errorf("ranks %d: it takes more than %d to be worth it; use ring or tree", n, nvlsRanks)
 	}
+	if n := s.NRanks(); n > NVLSHeads && u.Op != AllReduce {
+		return fmt.Errorf("ranks %d: %s takes every rank for a head, of which there are at most %d; use ring", n, u.Op, NVLSHeads)
+	}
 	return nvlsNodes(u, s)
 }
 
@@ -75,7 +87,7 @@ func nvlsNodes(u Use, s Shape) error {
 	if !s.NVLS {
 		return fmt.Errorf("the nodes have no NVSwitch that reduces and multicasts; use ring or tree")
 	}
-	if err := s.fewPeers(); err != nil {
+	if err := s.fewPorts(); err != nil {
 		return err
 	}
 	if !u.Op.Reduces() {
@@ -125,15 +137,18 @@ func buildNVLS(op Op, s Shape, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.fewPeers(); err != nil {
+	if err := s.fewPorts(); err != nil {
 		return nil, err
 	}
 	if len(s.Nodes) != 1 {
 		return nil, fmt.Errorf("nodes %d: all ranks must be behind one NVSwitch", len(s.Nodes))
 	}
-	p.Blocks, p.ChunkBytes = o.Channels*3, NVLSChunk
-	if op == AllReduce {
-		p.Blocks, p.Chunks = o.Channels*5, o.Channels*p.Ranks
+	p.Blocks, p.ChunkBytes, p.Ports = o.Channels*3, NVLSChunk, p.Ranks
+	switch {
+	case op == AllReduce:
+		p.Blocks, p.Chunks = o.Channels*5, o.Channels*min(p.Ranks, NVLSHeads)
+	case p.Ranks > NVLSHeads:
+		return nil, fmt.Errorf("ranks %d: %s takes every rank for a head, of which there are at most %d", p.Ranks, op, NVLSHeads)
 	}
 	stars := make([]star, o.Channels)
 	for c := range stars {
@@ -148,9 +163,9 @@ func buildNVLS(op Op, s Shape, o Options) (*Plan, error) {
 	}), nil
 }
 
-// star is a channel of a node: its ranks around their switch. Index i of the
-// window is the part that heads[i] heads; each channel begins with another, so
-// that not all wait for the same one.
+// star is a channel of a node, or domain: its ranks around their switch. Index i
+// of the window is the part that heads[i] heads; each channel begins with another,
+// so that not all wait for the same one.
 type star struct {
 	channel          int
 	ranks, heads     []int
@@ -160,14 +175,18 @@ type star struct {
 }
 
 func newStar(op Op, ranks []int, channel, channels int) star {
-	n := len(ranks)
+	n := min(len(ranks), NVLSHeads)
+	heads := make([]int, n)
+	for i := range heads {
+		heads[i] = ranks[i*len(ranks)/n]
+	}
 	shift := channel % n
-	t := star{channel: channel, ranks: ranks, heads: slices.Concat(ranks[shift:], ranks[:shift]),
+	t := star{channel: channel, ranks: ranks, heads: slices.Concat(heads[shift:], heads[:shift]),
 		toReduce: slices.Repeat([]Unit{NVSwitch}, n), toCast: slices.Repeat([]Unit{Multicast}, n)}
 	if op == AllReduce {
 		t.window = Window{First: channel * n, Stride: 1, Count: n, Shift: shift}
 	} else {
-		t.window = Window{First: channel, Stride: channels, Count: n, Shift: shift, Order: ranks}
+		t.window = Window{First: channel, Stride: channels, Count: n, Shift: shift, Order: heads}
 	}
 	for i := range n {
 		t.scatter = append(t.scatter, Step{Kind: Send, Src: Ref{Input, i}, Send: Bit(i)})
@@ -181,12 +200,14 @@ func (t *star) blocks(op Op, rank int) []Block {
 	own := Ref{Input, slices.Index(t.heads, rank)}
 	scatter := t.block(t.scatter...).to(t.heads, t.toReduce)
 	gather := t.block(t.gather...).from(t.heads, t.toCast)
-	switch op {
-	case AllGather:
+	switch {
+	case own.Index < 0:
+		return []Block{scatter, gather}
+	case op == AllGather:
 		own.Index = Own
 		give := t.block(Step{Kind: Send, Src: own, Send: 1}).to([]int{rank}, multicastOnly)
 		return []Block{give, t.spread(rank, own), gather}
-	case ReduceScatter:
+	case op == ReduceScatter:
 		take := t.block(Step{Kind: Recv, Dst: Ref{Output, Own}, Recv: 1}).from([]int{rank}, nvswitchOnly)
 		return []Block{scatter, t.sum(rank, own), take}
 	default:

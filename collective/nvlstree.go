@@ -2,8 +2,8 @@ package collective
 
 import "fmt"
 
-// NVLSTree, for all_reduce on several nodes: the NVSwitch of each node reduces to
-// one head a channel, heads reduce and broadcast along the double binary tree of
+// NVLSTree, for all_reduce on several nodes, or NVLink domains: the NVSwitch of
+// each reduces to one head a channel, heads reduce and broadcast along the double binary tree of
 // tree.go, and the switch multicasts. For n ranks, N nodes, buffers of S bytes,
 // counting the channels that a rank heads as 1/g of all, g = n/N:
 //
@@ -41,8 +41,8 @@ var nvlstree = Algorithm{
 	Ops:       []Op{AllReduce},
 	About:     "NVSwitches inside the nodes, a double binary tree between them; for long messages",
 	Protocols: []Protocol{Simple},
-	When: "2 or more nodes of at most 64 ranks whose NVSwitches compute, more than 4 ranks in all; sum, min, max of half, bfloat16 " +
-		"and 32- and 64-bit integers, sum of float and double",
+	When: "2 or more nodes, or NVLink domains, of at most 576 ranks whose NVSwitches compute, more than 4 ranks in all; sum, min, " +
+		"max of half, bfloat16 and 32- and 64-bit integers, sum of float and double",
 	Legal:     nvlstreeLegal,
 	Paper:     "Klenk et al., ISCA 2020; Sanders, Speck, Träff, Parallel Computing 35 (2009)",
 	Steps:     func(Op, Shape) int { return 1 },
@@ -72,14 +72,13 @@ func buildNVLSTree(op Op, s Shape, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.fewPeers(); err != nil {
+	if err := s.fewPorts(); err != nil {
 		return nil, err
 	}
 	f := newForest(s, p.Channels)
 	p.Blocks, p.Depth = p.Channels*6, f.nodeDepth()+2
-	for _, g := range s.Nodes {
-		p.Heads = max(p.Heads, len(g.Ranks)/nvlstreeLanes)
-	}
+	p.Ports = s.mostRanks()
+	p.Heads = min(p.Ports, NVLSHeads) / nvlstreeLanes
 	p.ChunkBytes = NVLSChunk
 	if len(s.Nodes) >= NVLSTreeFar {
 		p.ChunkBytes = NVLSTreeFarChunk

@@ -41,6 +41,9 @@ type Plan struct {
 	// a chunk size is said for one of NCCL's heads (Options.ChunkBytes): a chunk of
 	// the plan stands for as many. Zero means 1.
 	Heads int
+	// Ports is the most peers that a switch's block sends to, or receives from;
+	// up to MaxPeers it need not be said. It numbers connections.
+	Ports int
 	// SHARP: some blocks are in the switches of the fabric. Who runs a part of
 	// the plan must know, and cannot look at every rank.
 	SHARP bool
@@ -70,6 +73,14 @@ func (p *Plan) Rank(rank int) []Block {
 		panic(fmt.Sprintf("collective: rank %d of a plan for %d", rank, p.Ranks))
 	}
 	return p.blocks(rank)
+}
+
+// peers returns how many peers a block of a unit may have on either side.
+func (p *Plan) peers(u Unit) int {
+	if u == SM {
+		return MaxPeers
+	}
+	return max(MaxPeers, p.Ports)
 }
 
 // SameInPlace reports whether two references of a rank's block name the same

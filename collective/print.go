@@ -89,7 +89,7 @@ func (b *Block) text(r Ref, n int) string {
 func peers(list []int, units []Unit, mask Mask) []string {
 	var names []string
 	for i, r := range list {
-		if mask>>i&1 != 0 {
+		if mask.Has(i) {
 			names = append(names, At(r, unitAt(units, i)))
 		}
 	}

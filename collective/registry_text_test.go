@@ -37,8 +37,8 @@ var texts = []text{
 			Broadcast: on(1, 1, 1, 7*S, 3*S, 11*S), Reduce: on(1, 1, 1, 7*S, 3*S, 11*S)}},
 	{"tree", "1 up and 1 down at once, in chains of about g − 1 + log2 N", "2(n − 1) S", map[Op][]figures{
 		AllReduce: on(1, 1, 1, 14*S, 6*S, 22*S), Barrier: on(1, 1, 1, 14*S, 6*S, 22*S)}},
-	{"nvls", "n", "all_reduce (n+3) S, all_gather 2 S, reduce_scatter (n+1) S", map[Op][]figures{
-		AllReduce:     {{1, 5, 5, 8 * S}, {1, 8, 8, 11 * S}, {1, 12, 12, 15 * S}},
+	{"nvls", "n, at most 32", "all_reduce (n+3) S, all_gather 2 S, reduce_scatter (n+1) S", map[Op][]figures{
+		AllReduce:     {{1, 5, 5, 8 * S}, {1, 8, 8, 11 * S}, {1, 12, 12, 15 * S}, {1, 72, 32, 75 * S}},
 		AllGather:     {{1, 5, 5, 2 * S}, {1, 8, 8, 2 * S}, {1, 12, 12, 2 * S}},
 		ReduceScatter: {{1, 5, 5, 6 * S}, {1, 8, 8, 9 * S}, {1, 12, 12, 13 * S}}}},
 	{"nvlstree", "1", "(n + 5N − 2) S", map[Op][]figures{

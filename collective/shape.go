@@ -6,12 +6,13 @@ import "fmt"
 // and which rank of a node stands at which rail.
 type Shape struct {
 	Nodes []Group
-	// NVLS: every node's GPUs are joined by an NVSwitch that multicasts and
-	// reduces. SHARP: the fabric's switches reduce.
+	// NVLS: every node's GPUs are joined by NVSwitches that multicast and
+	// reduce. SHARP: the fabric's switches reduce.
 	NVLS, SHARP bool
 }
 
-// Group is one node's ranks.
+// Group is the ranks of one node, or of the nodes of one NVLink domain, which
+// count as one.
 type Group struct {
 	// Ranks of the communicator on this node, in the order of its GPUs.
 	Ranks []int
@@ -71,14 +72,33 @@ func Uniform(nodes, gpus int) Shape {
 	return s
 }
 
-// fewPeers reports a node whose ranks are too many for one block's peers.
+// fewPeers reports a node whose ranks are too many for one SM's peers.
 func (s Shape) fewPeers() error {
 	for i, g := range s.Nodes {
 		if n := len(g.Ranks); n > MaxPeers {
-			return fmt.Errorf("node %d has %d ranks; a switch joins at most %d here", i, n, MaxPeers)
+			return fmt.Errorf("node %d has %d ranks; the head of a channel takes in at most %d", i, n, MaxPeers)
 		}
 	}
 	return nil
+}
+
+// fewPorts reports a node of more ranks than an NVSwitch joins.
+func (s Shape) fewPorts() error {
+	for i, g := range s.Nodes {
+		if n := len(g.Ranks); n > MaxPorts {
+			return fmt.Errorf("node %d has %d ranks; NVSwitches join at most %d", i, n, MaxPorts)
+		}
+	}
+	return nil
+}
+
+// mostRanks returns how many ranks the largest node has.
+func (s Shape) mostRanks() int {
+	n := 0
+	for _, g := range s.Nodes {
+		n = max(n, len(g.Ranks))
+	}
+	return n
 }
 
 // fewNodes reports more nodes than one block of a switch has peers.

@@ -75,7 +75,7 @@ type Step struct {
 	Src, Dst Ref
 	Count    int // chunks; 0 means 1
 	// Recv and Send pick the peers of this step: bit i is the block's
-	// RecvFrom[i] or SendTo[i]. Several received messages are reduced in one
+	// RecvFrom[i] or SendTo[i], and All is each. Several received messages are reduced in one
 	// pass, in the order of their bits.
 	Recv, Send Mask
 	// Deps must be done before the step begins, in the same loop.

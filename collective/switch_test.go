@@ -51,6 +51,17 @@ func TestSwitchedPlansAreProved(t *testing.T) {
 		}
 		proved[a.Name]++
 	})
+	// Domains of more ranks than one mask picks, whole and in parts that do not
+	// divide by heads: NVLS in each, and trees between them.
+	for _, s := range []Shape{computing(1, 33, 33), computing(1, 64, 64), computing(1, 65, 5), computing(1, 72, 72), computing(2, 72, 72)} {
+		name := []string{"nvls", "nvlstree"}[len(s.Nodes)-1]
+		p := mustBuild(t, name, AllReduce, s, Options{Channels: 3})
+		for _, check := range []func(*Plan) error{Check, CheckInPlace} {
+			if err := check(p); err != nil {
+				t.Fatalf("%s on %d × %d: %v", name, len(s.Nodes), len(s.Nodes[0].Ranks), err)
+			}
+		}
+	}
 	// nvls: one node of 5 to 16, three operations. nvlstree: 2 to 8 nodes of 1 to
 	// 16, less 2 × 1, 2 × 2, 3 × 1 and 4 × 1, which have 4 ranks or fewer.
 	want := map[string]int{"nvls": 3 * 12, "nvlstree": 7*16 - 4, "collnetdirect": 7 * 16, "collnetchain": 7 * 16}
@@ -121,6 +132,14 @@ func TestSwitchLegality(t *testing.T) {
 		{&nvls, Use{Op: ReduceScatter, DType: Float8E4M3}, one, "type f8e4m3"},
 		{&nvls, Use{}, two, "nodes 2: all ranks must be behind one NVSwitch; between nodes use nvlstree"},
 		{&nvls, Use{}, four, "ranks 4: it takes more than 4"},
+		{&nvls, Use{}, computing(1, 72, 72), ""},
+		{&nvls, Use{}, computing(1, 576, 8), ""},
+		{&nvls, Use{}, computing(1, 577, 8), "node 0 has 577 ranks; NVSwitches join at most 576"},
+		{&nvls, Use{Op: AllGather}, computing(1, 32, 8), ""},
+		{&nvls, Use{Op: AllGather}, computing(1, 33, 8), "ranks 33: all_gather takes every rank for a head, of which there are at most 32"},
+		{&nvls, Use{Op: ReduceScatter}, computing(1, 72, 8), "ranks 72: reduce_scatter takes every rank for a head"},
+		{&nvlstree, Use{}, computing(2, 72, 72), ""},
+		{&collnetDirect, Use{}, computing(2, 72, 72), "node 0 has 72 ranks; the head of a channel takes in at most 64"},
 		{&nvls, Use{}, Uniform(1, 8), "no NVSwitch that reduces"},
 		{&nvlstree, Use{}, two, ""},
 		{&nvlstree, Use{Op: AllGather}, two, "does not do all_gather"},
@@ -184,4 +203,67 @@ func TestDamagedSwitchesAreCaught(t *testing.T) {
 	q := mustBuild(t, "collnetchain", AllReduce, computing(2, 1, 1), Options{Channels: 1})
 	q.SHARP = false
 	caught(t, q, Place{-1, -1, -1}, "a switch that is not said")
+}
+
+// TestMoreRanksThanHeads: of 72 ranks 32, spread evenly, are heads, each of the
+// 32nd part of a channel; a switch's block takes in all, and a block of an SM may
+// not, nor one of a switch that the plan does not announce.
+func TestMoreRanksThanHeads(t *testing.T) {
+	p := mustBuild(t, "nvls", AllReduce, computing(1, 72, 72), Options{Channels: 2})
+	heads, apart, last := 0, 0, 0
+	for r := range p.Ranks {
+		blocks := p.Rank(r)
+		if scatter, gather := blocks[0], blocks[len(blocks)/p.Channels-1]; len(scatter.SendTo) != 32 || len(gather.RecvFrom) != 32 {
+			t.Fatalf("rank %d sends to %d heads and receives from %d", r, len(scatter.SendTo), len(gather.RecvFrom))
+		}
+		if len(blocks) == 2*p.Channels {
+			continue
+		}
+		if sum := blocks[1]; sum.Unit != NVSwitch || len(sum.RecvFrom) != 72 || sum.Steps[0].Recv != All {
+			t.Fatalf("rank %d: block 1 is in %s and receives from %d", r, sum.Unit, len(sum.RecvFrom))
+		}
+		heads, apart, last = heads+1, max(apart, r-last), r
+	}
+	if heads != 32 || apart > 3 || p.Chunks != 2*32 || p.Ports != 72 {
+		t.Errorf("%d heads, at most %d apart; %d chunks, %d ports", heads, apart, p.Chunks, p.Ports)
+	}
+	p.Ports = 64
+	caught(t, p, Place{0, 1, -1}, "more ports than are announced")
+	p.Ports = MaxPorts + 1
+	caught(t, p, Place{-1, -1, -1}, "more ports than there are")
+	q := computing(1, 72, 72)
+	if _, err := Build("nvls", ReduceScatter, q, Options{Channels: 1}); err == nil {
+		t.Error("a reduce_scatter of 72 ranks was built")
+	}
+}
+
+// TestMasks: Next and Has enumerate what a mask picks, All whatever there is.
+func TestMasks(t *testing.T) {
+	first := func(n int) (list []int) {
+		for i := range n {
+			list = append(list, i)
+		}
+		return list
+	}
+	for _, tc := range []struct {
+		m    Mask
+		n    int
+		want []int
+	}{
+		{0, 5, nil}, {Bit(0) | Bit(2) | Bit(63), 64, []int{0, 2, 63}}, {Bit(0) | Bit(63), 72, []int{0, 63}},
+		{FirstPeers(3), 3, first(3)}, {FirstPeers(63), 72, first(63)}, {FirstPeers(64), 64, first(64)}, {All, 576, first(576)},
+	} {
+		var next, has []int
+		for i := tc.m.Next(0); i < tc.n; i = tc.m.Next(i + 1) {
+			next = append(next, i)
+		}
+		for i := range tc.n {
+			if tc.m.Has(i) {
+				has = append(has, i)
+			}
+		}
+		if !slices.Equal(next, tc.want) || !slices.Equal(has, tc.want) {
+			t.Errorf("%x of %d: Next says %v, Has %v, want %v", uint64(tc.m), tc.n, next, has, tc.want)
+		}
+	}
 }

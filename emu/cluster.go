@@ -32,6 +32,8 @@ type Group struct {
 	// Switches are those of a custom fabric that the NICs hang on: one for all,
 	// or one for each.
 	Switches []string
+	// Slice is how ICI joins the group's hosts, where they are those of TPUs.
+	Slice
 }
 
 // Fabric is what joins the servers.

@@ -4,6 +4,8 @@
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
 //	scenario.go Scenario: operations, faults and what is expected
 //	load*.go    reading, validating and printing cluster files; load_scenario*.go those of scenarios
+//	slice.go    slices of TPU pods: shape, optical circuits, what is dark
+//	rewire.go   Rewired: circuits set anew, for the next run
 //	custom.go   fabrics that list their own switches and links
 //	run.go      Run: one execution of one plan at one size; Batch: runs in flight together
 //	fault.go    Fault: a declared change of the hardware; Resilience: how runs bear it
@@ -25,9 +27,9 @@
 //	timeline/  records as text
 //	predict/   one kernel, the whole cluster, to the end
 //	tuner/     NCCL's published cost model: which algorithm, protocol, channels
-//	trial/     when a batch that faults struck is over, and why
 //	experiment/ a scenario carried out: attempts, policies, expectations
 //	fault/     declared faults, made into what each part is like at each instant
+//	trial/     when a batch that faults struck is over, and why
 //	sweep/     from what a user asks of bench or predict to batches, and rows
 //	topo/      which way bytes go and what limits them, asked before anything runs
 //	draw/      pictures of servers and of the switches between them

@@ -20,14 +20,14 @@ type Fault struct {
 	Rate    shaping.Rate     // … or the rate itself
 	Latency shaping.Duration
 	Jitter  shaping.Duration
-	Loss    int64 // chance of a packet, in billionths
-	Links   int   // how many of parallel links
-	Width   int   // lanes left of a PCIe slot
-	Gen     int   // PCIe generation left
-	Element int64 // of a buffer; -1: drawn
-	Bit     int   // of that element; -1: drawn
-	By      string
-	Count   int64 // elements, where a rank calls with another size
+	Loss    int64  // chance that a packet is lost or damaged, in billionths
+	Links   int    // how many of parallel links
+	Width   int    // lanes left of a PCIe slot
+	Gen     int    // PCIe generation left
+	Element int64  // of a buffer; -1: drawn
+	Bit     int    // of that element; -1: drawn
+	By      string // what a rank calls with instead; or who is blamed for congestion
+	Count   int64  // elements, where a rank calls with another size
 }
 
 // When says at which instants a fault strikes. Instants count from the start of

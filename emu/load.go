@@ -24,6 +24,9 @@ const (
 //	  seed: 1
 //	  machines: …
 //
+// Hosts of TPUs say how ICI joins them: {count: 32, system: tpu-v4, torus: [4, 4, 8],
+// wrap: xyz, cubes: [0, 7], dark: [x5, z0@7]} (Slice).
+//
 // A fabric of kind custom lists its switches and links, and nodes say where they
 // hang (load_custom.go).
 //
@@ -85,6 +88,10 @@ func (r *reader) groups(path string, n ast.Node, c *Cluster) {
 			{name: "nics", read: r.count(&g.NICs, maxDevices)},
 			{name: "gdr", read: r.truth(func(yes bool) { g.NoGDR = !yes })},
 			{name: "switches", read: r.texts(&g.Switches)},
+			{name: "torus", read: list(r, &g.Torus, func(path string, n ast.Node, d *int) { r.count(d, MaxNodes)(path, n) })},
+			{name: "wrap", read: r.text(&g.Wrap)},
+			{name: "cubes", read: list(r, &g.Cubes, func(path string, n ast.Node, k *int) { r.from0(k)(path, n) })},
+			{name: "dark", read: r.texts(&g.Dark)},
 		})
 		if g.System == "" && g.Machine == "" && !r.unread(path+".system") && !r.unread(path+".machine") {
 			r.add(n, path+".system", "is missing; name a system of the catalog, or with machine: one of spec.machines")

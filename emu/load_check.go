@@ -42,6 +42,8 @@ type KnownSystem struct {
 	Name       string
 	GPUs, NICs int
 	Kind, Link string // the fabric it ships with
+	// Pod is what ICI may join, where there is any.
+	Pod Pod
 }
 
 // KnownFaults is what scenarios need to know of faults.
@@ -76,6 +78,9 @@ func (c *Cluster) Effective(known Known) Cluster {
 		}
 		if g.NICs == 0 {
 			g.NICs = min(s.NICs, g.GPUs)
+		}
+		if s.Pod.Chips > 0 {
+			g.Slice = g.Slice.Filled(g.Count)
 		}
 		if e.Fabric.Kind == "" {
 			e.Fabric.Kind = s.Kind
@@ -184,6 +189,11 @@ func (c *Cluster) checkGroup(g Group, field string, known Known, ps *problems) {
 		ps.say(field+".machine", "%s", suggest.Unknown(g.Machine, c.machineNames()))
 	} else if known.Systems != nil {
 		ps.say(field+".system", "%s", suggest.Unknown(g.System, known.SystemNames()))
+	}
+	if s, ok := c.kind(g, known); ok && s.Pod.Chips > 0 {
+		g.Slice.check(g.Count, s.Pod, field, ps)
+	} else if ok && !g.Unsaid() {
+		ps.say(field, "torus, wrap, cubes and dark say how ICI joins hosts of TPUs; a %s has none", s.Name)
 	}
 	ps.between(field+".gpus", g.GPUs, gpus, of)
 	ps.between(field+".nics", g.NICs, nics, of)

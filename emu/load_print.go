@@ -25,7 +25,7 @@ func (c *Cluster) YAML() []byte {
 		if g.NoGDR {
 			gdr = ", gdr: false"
 		}
-		fmt.Fprintf(&b, "    - {count: %d, %s%s%s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs), gdr, hanging(g))
+		fmt.Fprintf(&b, "    - {count: %d, %s%s%s%s%s%s}\n", g.Count, kind, number("gpus", g.GPUs), number("nics", g.NICs), gdr, hanging(g), g.Slice.entries())
 	}
 	printFabric(&b, &c.Fabric)
 	fmt.Fprintf(&b, "  seed: %d\n", c.Seed)
@@ -58,11 +58,32 @@ func (f *Fabric) entries() []string {
 	count("unit", f.Unit)
 	count("planes", f.Planes)
 	if len(f.Dims) > 0 {
-		all = append(all, "dims: "+strings.ReplaceAll(fmt.Sprint(f.Dims), " ", ", "))
+		all = append(all, "dims: "+whole(f.Dims))
 	}
 	count("hostsPerSwitch", f.HostsPerSwitch)
 	return all
 }
+
+// entries returns what a cluster file says of a slice of a pod.
+func (s *Slice) entries() string {
+	text := ""
+	if len(s.Torus) > 0 {
+		text += ", torus: " + whole(s.Torus)
+	}
+	if s.Wrap != "" {
+		text += ", wrap: " + scalar(s.Wrap)
+	}
+	if len(s.Cubes) > 0 {
+		text += ", cubes: " + whole(s.Cubes)
+	}
+	if len(s.Dark) > 0 {
+		text += ", dark: " + scalars(s.Dark)
+	}
+	return text
+}
+
+// whole prints a list of numbers on one line.
+func whole(n []int) string { return strings.ReplaceAll(fmt.Sprint(n), " ", ", ") }
 
 // number returns an entry of a flow mapping, nothing for a default.
 func number(key string, v int) string {

@@ -16,6 +16,7 @@ var testKnown = Known{
 	Systems: []KnownSystem{
 		{Name: "dgx-h100", GPUs: 8, NICs: 8, Kind: "rail-optimized", Link: "ndr"},
 		{Name: "dgx-a100", GPUs: 8, NICs: 8, Kind: "rail-optimized", Link: "hdr"},
+		{Name: "tpu-v4", GPUs: 4, NICs: 1, Kind: "fat-tree", Link: "ndr", Pod: Pod{4096, 4096}},
 	},
 	Kinds: []string{"rail-optimized", "fat-tree"},
 	Links: []string{"hdr", "ndr", "xdr"},
@@ -162,6 +163,7 @@ func FuzzParseCluster(f *testing.F) {
 		"apiVersion: railyard/v1alpha1\nkind: Cluster\nmetadata: {name: two-pods}\nspec:\n  nodes:\n    - {count: 8, system: dgx-h100}\n  fabric: {kind: rail-optimized, link: ndr, oversubscription: 1}\n  seed: 1\n",
 		"apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 1, machine: b}]\n  machines:\n    - name: b\n      sockets: [{arch: arm64}]\n      numa: [{nodes: \"0\", cpus: \"0-7\"}]\n      planes: [\"0000:c0:00.0\"]\n      gpus: [{busid: \"0000:01:00.0\", at: numa0, slot: gen5x16, class: \"0x030200\", gdr: true}]\n      nics: [{at: numa0, guid: \"0x1\", latency: 1us, speed: 1GB/s}]\n      nvlinks: [{from: gpu0, to: plane0, count: 2}]\n      told: [{a: gpu0, b: nic0, is: SYS}]\n",
 		"apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 2, system: dgx-h100, nics: 2, switches: [a, b]}]\n  fabric:\n    kind: custom\n    switches: [a, b, c]\n    links: [{from: c, to: [a, b], count: 2, rate: 1GB/s, latency: 1us}]\n",
+		"apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 32, system: tpu-v4, torus: [4, 4, 8], wrap: xz, cubes: [0, 7], dark: [x5, z0@7]}]\n",
 		"{}", "[]", "a: &x [*x]", "---\n---\n", "kind: [", "spec: {nodes: 3}", "\"\\", "a: |\n b", "? a\n: b", "%YAML 1.2\n---\na: b", "a: !!binary x",
 	} {
 		f.Add([]byte(s))

@@ -32,6 +32,18 @@ type Board struct {
 	C2C shaping.Rate
 	// Domain is how many such servers an NVLink domain joins; 0: each stands alone.
 	Domain int
+	// ICI is what joins the chips of TPUs, across hosts as within them; the links
+	// of a chip are those of NVLink. The zero value is a server without.
+	ICI ICI
+}
+
+// ICI is Google's inter-chip interconnect: each chip has a link to either
+// neighbour in three dimensions, 2×2×1 chips are a host, 4×4×4 a cube, and optical
+// circuit switches join cubes (emu.Slice).
+type ICI struct {
+	Chips int              // of a pod: those that circuits can join
+	Slice int              // the most that one slice may have of them
+	Hop   shaping.Duration // from a chip through a link and the router behind it
 }
 
 // Machine returns the inside of the server as a graph.
@@ -63,13 +75,22 @@ func (s *System) Machine() machine.Machine {
 		}
 		m.GPUs = append(m.GPUs, gpu)
 	}
-	link, _ := LookupLink(s.Link)
+	link, name := s.wire()
 	for i := range s.NICs {
 		m.NICs = append(m.NICs, machine.NIC{PCI: machine.PCI{BusID: busID(i, 2), At: b.place(i, s.NICs), Slot: slot},
-			Name: fmt.Sprintf("mlx5_%d", i), Speed: link.Wire, Port: 1})
+			Name: fmt.Sprintf(name, i), Speed: link.Wire, Port: 1})
 	}
 	s.links(&m)
 	return m
+}
+
+// wire returns what the NICs speak, and the form of their names.
+func (s *System) wire() (Link, string) {
+	link, _ := LookupLink(s.Link)
+	if s.Board.ICI.Chips > 0 {
+		return link, "eth%d" // not Mellanox's
+	}
+	return link, "mlx5_%d"
 }
 
 var sockets = [...]machine.Socket{

@@ -12,6 +12,7 @@
 //	system_blackwell.go  DGX B200, B300, racks of GB200 and GB300
 //	system_cards.go      servers of cards without NVLink
 //	system_others.go     AMD
+//	system_tpu.go        hosts of Google's TPUs
 //	link.go    Link: what a NIC speaks
 //	device.go  switches, and what cables are made of, with watts
 //	shape.go   Fabric shapes: what stands between servers
@@ -27,6 +28,7 @@
 //	[ib]     ib_write_bw and ib_write_lat over 256 NIC pairs, rouge3877/ns3-msccl-data
 //	[pod]    NVIDIA DGX SuperPOD reference architecture, B200, scalable infrastructure
 //	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP
+//	[tpu]    Google Cloud documentation: TPU v4, TPU v5p, TPU7x (Ironwood)
 //	[cal]    calibrated by us so that plateaus and small-message times of public
 //	         nccl-tests tables come out; one value for all sizes
 //	[assumed] no source found

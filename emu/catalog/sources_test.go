@@ -17,7 +17,7 @@ import (
 // counts are the fields that have no unit. Every other figure of a table must
 // be multiplied by one.
 var counts = []string{"GPUs", "NICs", "Compute", "Usable", "Channels", "Radix", "Tiers", "Ports", "Percent", "Milliwatts",
-	"Links", "Gen", "Sockets", "Switches", "Planes", "Domain"}
+	"Links", "Gen", "Sockets", "Switches", "Planes", "Domain", "Chips", "Slice"}
 
 // units are what figures are multiplied by.
 var units = []string{"ns", "us", "metre", "shaping.MBps", "shaping.GBps", "shaping.Gbps"}

@@ -25,7 +25,7 @@ type System struct {
 }
 
 // NVLink is what joins the GPUs of a server, through NVSwitch or one to one;
-// AMD's Infinity Fabric likewise. The zero value is a server without.
+// AMD's Infinity Fabric and Google's ICI likewise. The zero value is a server without.
 type NVLink struct {
 	Wire   shaping.Rate // one GPU, one direction, all its links together
 	Links  int          // of one GPU
@@ -89,7 +89,7 @@ const (
 // Systems returns every system in listing order.
 func Systems() []System {
 	var all []System
-	for _, family := range [][]System{volta, ampere, hopper, blackwell, cards, others} {
+	for _, family := range [][]System{volta, ampere, hopper, blackwell, cards, others, tpus} {
 		all = append(all, family...)
 	}
 	return all

@@ -35,8 +35,7 @@ var tray = Board{Sockets: 2, Switches: 4, // [assumed]
 	C2C:     450 * shaping.GBps, // [hw]
 	Domain:  18}                 // trays, 72 GPUs [hw]
 
-// Systems of Blackwell and Rubin. NVLS within a domain of several servers is not
-// there yet: only DGX B200 and B300 have it.
+// Systems of Blackwell and Rubin.
 var blackwell = []System{{
 	Name:    "dgx-b200",
 	About:   "8 × B200 SXM, NVLink 5 through 2 NVSwitches, 8 × ConnectX-7 NDR",
@@ -96,6 +95,11 @@ var blackwell = []System{{
 		Usable: 856,                 // as NVLink 5's [assumed]
 		Steps:  overNVLink,
 		Credit: 600 * ns, // [nccl]
+		NVLS: NVLS{
+			Rate:   1800 * shaping.GBps, // as on Hopper [assumed]
+			Usable: 740,                 // as on Blackwell [assumed]
+			Step:   10 * us,             // [nccl]
+		},
 	},
 	SM: rubinSM, PCIe: pcie6, Proxy: onIntel,
 	Board: Board{Sockets: 2, Switches: 4, // [assumed]

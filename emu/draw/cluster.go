@@ -13,6 +13,11 @@ type Group struct {
 	Count      int
 	Machine    *machine.Machine
 	GPUs, NICs int // in use; 0: all
+	// ICI names the slice of TPUs that the servers make; empty: none. Leave says how
+	// many links of a GPU's go to other servers of it, Link is the rate of one.
+	ICI   string
+	Leave func(place, gpu int) int
+	Link  shaping.Rate
 }
 
 // mostSwitches is how many switches of a tier are drawn one by one.
@@ -65,22 +70,31 @@ func (p *picture) group(first int, g *Group, tooMany bool, groups int) {
 		head++ // a box of its own says no less
 	}
 	for i := range head {
-		p.server(first+i, g)
+		p.server(first, i, g)
 	}
 	if hidden := g.Count - head - tail; hidden > 0 {
 		p.more(first+head, hidden, g)
 	}
 	for i := g.Count - tail; i < g.Count; i++ {
-		p.server(first+i, g)
+		p.server(first, i, g)
 	}
 }
 
-func (p *picture) server(node int, g *Group) {
-	id := fmt.Sprintf("node%d", node)
+func (p *picture) server(first, place int, g *Group) {
+	id := fmt.Sprintf("node%d", first+place)
 	at := p.add(Box{ID: id, Label: id, Detail: g.Machine.Name, Kind: Server, Parent: -1})
-	boxes := p.inside(at, g.Machine, g.GPUs, g.NICs)
-	p.nic = append(p.nic, func(nic int) int { return boxes[nic] })
+	gpus, nics := p.inside(at, g.Machine, g.GPUs, g.NICs)
+	p.nic = append(p.nic, func(nic int) int { return nics[nic] })
 	p.shown = append(p.shown, true)
+	if g.ICI == "" {
+		return
+	}
+	to := p.add(Box{ID: id + "-ici", Label: g.ICI, Kind: Plane, Parent: at})
+	for i, gpu := range gpus {
+		if n := g.Leave(place, i); n > 0 {
+			p.join(Link{A: gpu, B: to, Wire: NVLink, Count: n, Rate: g.Link})
+		}
+	}
 }
 
 // more adds one box for servers that are not drawn.

@@ -11,8 +11,8 @@ import (
 const mostPlanes = 6
 
 // inside adds a machine's parts to a server's box, using the first GPUs and NICs
-// alone where told, and returns the boxes of its NICs.
-func (g *Graph) inside(server int, m *machine.Machine, gpus, nics int) (nicBoxes []int) {
+// alone where told, and returns the boxes of its GPUs and NICs.
+func (g *Graph) inside(server int, m *machine.Machine, gpus, nics int) (gpuBoxes, nicBoxes []int) {
 	d := &dismantled{Graph: g, m: m, id: g.Boxes[server].ID, gpus: len(m.GPUs), nics: len(m.NICs)}
 	if gpus > 0 {
 		d.gpus = min(gpus, d.gpus)
@@ -24,7 +24,7 @@ func (g *Graph) inside(server int, m *machine.Machine, gpus, nics int) (nicBoxes
 	d.devices()
 	d.planes(server)
 	d.links()
-	return d.nic
+	return d.gpu, d.nic
 }
 
 // dismantled is a machine on its way to boxes.

@@ -51,7 +51,13 @@ func (f *Fabric) HostPath(gpu int, toHost bool) Path {
 }
 
 // PeerPath returns the way of a copy between two GPUs of a node.
-func (f *Fabric) PeerPath(src, dst int) Path { return f.Route(src, dst, 0, collective.LL).Local }
+func (f *Fabric) PeerPath(src, dst int) Path {
+	r := f.Route(src, dst, 0, collective.LL)
+	if r.Remote { // over ICI that others share
+		return r.Wire
+	}
+	return r.Local
+}
 
 // Near returns the GPU that a NIC of a node is nearest to, as a GPU of the
 // cluster.

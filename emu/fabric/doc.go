@@ -7,6 +7,8 @@
 //	within.go  ways within a node: NVLink, PCIe, host memory
 //	toward.go  ways between a GPU and its node's NICs
 //	domain.go  NVLink domains of several nodes
+//	ici.go     slices of TPU pods: the torus of chips over several hosts, its ways
+//	weave.go   rings round a torus without a link in common
 //	notes.go   what a user should know of machines given in full
 //	rings.go   rings round GPUs that are joined one to one
 //	join.go    the network between NICs: its ports, and the way of a flow
@@ -21,6 +23,7 @@
 //	GPU ─ SM ═ [NVLink to the rail's owner] ═ buffer            another node:
 //	      └ proxy ─ slot ─ slot ─ NIC out ═(leaf, uplinks)═     first to a buffer,
 //	        NIC in ─ slot ─ slot ─ proxy ─ GPU                  then NIC to NIC
+//	GPU ─ DMA ═ router ═ link ═ router ═ link ═ router ═ GPU      another TPU of the slice
 //	GPU ─ SM ─ slot ─ switch ─ DRAM ─ switch ─ slot ─ NIC       without GPUDirect
 //
 // What is not here: time passing. Ports carry rates and paths latencies;

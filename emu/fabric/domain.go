@@ -8,8 +8,8 @@ import (
 )
 
 // domainOf returns the number of the NVLink domain that a node about to be added
-// shares with others: the trays of a rack in turn, or machines that name the
-// same one. Its number is that of the first node in it.
+// shares with others: the trays of a rack in turn, the hosts of a slice of TPUs, or
+// machines that name the same one. Its number is that of the first node in it.
 func (f *Fabric) domainOf(n *node) int {
 	next := len(f.nodes)
 	if n.given && n.m.Domain != "" {
@@ -22,6 +22,9 @@ func (f *Fabric) domainOf(n *node) int {
 	if trays := n.system.Board.Domain; !n.given && trays > 0 {
 		return next - n.place%trays
 	}
+	if n.sliced {
+		return next - n.place
+	}
 	return -1
 }
 
@@ -32,6 +35,16 @@ func (f *Fabric) together(node int) int {
 	}
 	return node
 }
+
+// inDomain reports whether two GPUs of different nodes are of one NVLink domain.
+func (f *Fabric) inDomain(a, b int) bool {
+	m, n := &f.nodes[f.gpuNode[a]], &f.nodes[f.gpuNode[b]]
+	return m != n && m.domain >= 0 && m.domain == n.domain && m.nvlinks[a-m.firstGPU] > 0 && n.nvlinks[b-n.firstGPU] > 0
+}
+
+// Close reports whether two GPUs are of one node, or NVLink domain: whatever the
+// channel, there is one way between them.
+func (f *Fabric) Close(a, b int) bool { return f.gpuNode[a] == f.gpuNode[b] || f.inDomain(a, b) }
 
 // throughDomain returns the way from a GPU to one of another node of the same
 // NVLink domain: no NIC, no proxy, the switch's latency.

@@ -45,9 +45,10 @@ type Fabric struct {
 
 type node struct {
 	*inside
-	group     int // index of the group
-	place     int // position within the group
-	domain    int // of NVLink, that it shares with other nodes; -1 for none
+	slice     *slice // of a pod, when ICI leaves the node
+	group     int    // index of the group
+	place     int    // position within the group
+	domain    int    // of NVLink, that it shares with other nodes; -1 for none
 	firstGPU  int
 	firstNIC  int // among the hosts of the network
 	firstPort PortID
@@ -86,6 +87,9 @@ func NewWith(c emu.Cluster, o Options) (*Fabric, error) {
 	}
 	f.joinNodes()
 	if err := f.join(); err != nil {
+		return nil, err
+	}
+	if err := f.joinSlices(); err != nil {
 		return nil, err
 	}
 	f.smBase = PortID(len(f.ports))
@@ -144,6 +148,9 @@ func (f *Fabric) addNodes() error {
 		}
 		if g.NICs < 0 || g.NICs > len(in.m.NICs) {
 			errs = append(errs, fmt.Errorf("nodes[%d].nics %d: %s has 1 to %d", u, g.NICs, in.m.Name, len(in.m.NICs)))
+		}
+		if err := checkSlice(&g, in); err != nil {
+			errs = append(errs, fmt.Errorf("nodes[%d]: %w", u, err))
 		}
 		if len(errs) > 0 {
 			continue

@@ -81,5 +81,12 @@ func (in *inside) wireRate(fabric, nic shaping.Rate) shaping.Rate {
 // leastNVLink returns the least latency of anything that passes NVLink.
 func (in *inside) leastNVLink() shaping.Duration {
 	v := &in.system.NVLink
-	return min(v.Steps.Simple, v.Steps.LL, v.Steps.LL128, v.Credit)
+	least := min(v.Steps.Simple, v.Steps.LL, v.Steps.LL128, v.Credit)
+	if v.NVLS.Rate > 0 {
+		least = min(least, v.NVLS.Step/2)
+	}
+	if in.sliced {
+		least = min(least, in.system.Board.ICI.Hop)
+	}
+	return least
 }

@@ -18,6 +18,7 @@ type inside struct {
 	direct     bool // NICs may read and write the memory of GPUs
 	gpus, nics int  // in use: the first GPUs, and NICs near them
 	switched   bool // an NVSwitch joins all GPUs in use
+	sliced     bool // ICI joins the GPUs to those of other nodes
 	// flat: what lies between slots is left out, as nothing meets there. PXN
 	// keeps what is sent off it, and each NIC has a GPU of its own.
 	flat   bool
@@ -62,6 +63,7 @@ func (f *Fabric) insideOf(g emu.Group) (*inside, error) {
 	if g.Machine == "" {
 		sys, err := catalog.LookupSystem(g.System)
 		in.system, in.m = &sys, sys.Machine()
+		in.sliced = sys.Board.ICI.Chips > 0 && g.Count > 1
 		return in, err
 	}
 	m, ok := f.Cluster.Machine(g.Machine)
@@ -155,6 +157,10 @@ func (in *inside) addGPUs() {
 			in.addPort(at+"nvlink-out", r)
 			in.addPort(at+"nvlink-in", r)
 		}
+		if v := &in.system.NVLink; in.sliced {
+			in.addPort(at+"ici-out", v.Wire.Permille(v.Usable))
+			in.addPort(at+"ici-in", v.Wire.Permille(v.Usable))
+		}
 		link, rate := "pcie", in.slotRate(in.m.GPUs[g].Slot)
 		if c := in.m.GPUs[g].C2C; c.Count > 0 {
 			link, rate = "c2c", in.c2cRate(c)
@@ -191,16 +197,24 @@ func (in *inside) addWire(name string, nic *machine.NIC) {
 	in.ports = append(in.ports, p)
 }
 
-// addBundles adds a port for each direction of the links from GPU to GPU.
+// addBundles adds a port for each direction of the links from GPU to GPU, but
+// those that others send through as well.
 func (in *inside) addBundles() {
 	in.bundle = map[[2]int]PortID{}
+	if in.sliced {
+		return
+	}
+	link := "nvlink"
+	if !in.given && in.system.Board.ICI.Chips > 0 {
+		link = "ici"
+	}
 	for _, l := range in.m.NVLinks {
 		if l.Plane || l.To >= in.gpus || l.GPU >= in.gpus {
 			continue
 		}
 		rate := in.nvRate(l)
-		in.bundle[[2]int{l.GPU, l.To}] = in.addPort(fmt.Sprintf("gpu%d/nvlink-gpu%d", l.GPU, l.To), rate)
-		in.bundle[[2]int{l.To, l.GPU}] = in.addPort(fmt.Sprintf("gpu%d/nvlink-gpu%d", l.To, l.GPU), rate)
+		in.bundle[[2]int{l.GPU, l.To}] = in.addPort(fmt.Sprintf("gpu%d/%s-gpu%d", l.GPU, link, l.To), rate)
+		in.bundle[[2]int{l.To, l.GPU}] = in.addPort(fmt.Sprintf("gpu%d/%s-gpu%d", l.To, link, l.GPU), rate)
 	}
 }
 

@@ -270,10 +270,16 @@ func (f *Fabric) Link() catalog.Link { return f.link }
 func (f *Fabric) Contended() bool { return int(f.netBase) < len(f.ports) }
 
 // LeastHop returns the least latency from a shared port to a node: a NIC, and
-// the switch at the port's end, which planes have before their last port.
+// the switch at the port's end, which planes have before their last port; or the end of a way over ICI.
 func (f *Fabric) LeastHop() shaping.Duration {
+	least := f.link.Switch + f.link.NIC
 	if f.net != nil && f.net.Planes > 1 {
-		return f.link.NIC
+		least = f.link.NIC
 	}
-	return f.link.Switch + f.link.NIC
+	for i := range f.nodes {
+		if s := &f.nodes[i].system.NVLink.Steps; f.nodes[i].slice != nil {
+			least = min(least, s.Simple, s.LL, s.LL128)
+		}
+	}
+	return least
 }

@@ -19,8 +19,11 @@ type Hit struct {
 
 // NICHits returns the ports of a NIC to the fabric.
 func (f *Fabric) NICHits(node, nic int) []Hit {
-	n := &f.nodes[node]
-	return []Hit{{Port: n.nicPort(nic, wireOut), Into: true, Lost: 1, Of: 1}, {Port: n.nicPort(nic, wireIn), Into: true, Lost: 1, Of: 1}}
+	n, links := &f.nodes[node], 1
+	if f.net != nil {
+		links = f.net.NICLinks()
+	}
+	return []Hit{{Port: n.nicPort(nic, wireOut), Into: true, Lost: links, Of: links}, {Port: n.nicPort(nic, wireIn), Into: true, Lost: links, Of: links}}
 }
 
 // SwitchHits returns the ports that lead to and from a switch of a plane, by its
@@ -143,5 +146,7 @@ func (f *Fabric) Group(node int) int { return f.nodes[node].group }
 // Pools reports whether switches and cables can be struck: see Options.
 func (f *Fabric) Pools() bool { return f.options.Pools }
 
-// Shares reports whether a port belongs to the network, not to a node.
-func (f *Fabric) Shares(id PortID) bool { return id >= f.netBase && int(id) < len(f.ports) }
+// Shares reports whether a port is of the network between NICs.
+func (f *Fabric) Shares(id PortID) bool {
+	return f.net != nil && id >= f.netBase && int(id-f.netBase) < len(f.net.Ports)
+}

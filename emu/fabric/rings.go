@@ -6,7 +6,7 @@ import "slices"
 // GPUs are joined one to one: as many as have links of their own, each there and
 // back. None where all are joined alike, or no ring closes.
 func (n *node) ringsOf(comm, ranks []int) [][]int {
-	if n.switched || len(n.bundle) == 0 || len(ranks) < 3 {
+	if n.switched || len(n.bundle) == 0 && !n.sliced || len(ranks) < 3 {
 		return nil
 	}
 	left := map[[2]int]int{}

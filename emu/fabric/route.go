@@ -21,8 +21,8 @@ type Path struct {
 	// Lead is the latency from the source to the first port, where nothing is
 	// booked at injection: a switch has no egress but the next port itself.
 	Lead shaping.Duration
-	// InSwitch: the path ends in a switch of the fabric, whose block is hosted
-	// with node Node.
+	// InSwitch: the path ends in a switch, whose block is hosted with node Node,
+	// another than the sender's.
 	InSwitch bool
 	Node     int
 	// Copy is what the SM of the sending GPU writes in a second, Fetch what that
@@ -32,14 +32,33 @@ type Path struct {
 	Usable int64
 }
 
+// Bytes returns what some bytes on a link count on the path's ports: more, where
+// the traffic does not reach their rate.
+func (p *Path) Bytes(wire shaping.Bytes) shaping.Bytes {
+	if share := shaping.Bytes(p.Usable); share > 0 {
+		return (wire*1000 + share - 1) / share
+	}
+	return wire
+}
+
+// Before returns the latency right before a position on the path, that of its
+// end included.
+func (p *Path) Before(at int32) shaping.Duration {
+	if at == 0 {
+		return p.Lead
+	}
+	return p.Latency[at-1]
+}
+
 // Route is how the messages of one connection travel.
 type Route struct {
-	// Remote: the ends are on different nodes. Then Local leads to the buffer
+	// Remote: the ends are on different nodes, or on one whose GPUs meet by ports that
+	// others share. Then Local leads to the buffer
 	// the NIC reads from, and Wire from there to the receiver's memory.
 	Remote bool
-	// FromSwitch: the sender is a switch of the fabric, or a GPU of the same NVLink
-	// domain on another node, with neither buffer nor proxy: what it sends goes on
-	// the wire at once.
+	// FromSwitch: the sender is a switch, or a GPU of the same NVLink domain, or slice
+	// of TPUs, on another node, with neither buffer nor proxy: what it sends goes on the
+	// wire at once.
 	FromSwitch bool
 	Local      Path
 	Wire       Path
@@ -65,11 +84,14 @@ type Route struct {
 func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
 	r := Route{SendProxy: src, RecvProxy: dst, SM: b.system.SM.Rate, Answer: f.answer, Refill: f.answer}
+	if a.slice != nil && a.slice == b.slice {
+		return f.throughICI(a, b, src, dst, p)
+	}
 	if a == b {
 		r.Local, r.Credit = a.between(src-a.firstGPU, dst-a.firstGPU, p)
 		return r
 	}
-	if a.domain >= 0 && a.domain == b.domain && a.nvlinks[src-a.firstGPU] > 0 && b.nvlinks[dst-b.firstGPU] > 0 {
+	if f.inDomain(src, dst) {
 		return f.throughDomain(a, b, src, dst, p)
 	}
 	r.Remote = true
@@ -119,6 +141,9 @@ func (p *Path) Trip() shaping.Duration {
 // may send because a message of the given wire bytes arrives at instant s: it
 // has to be consumed before a slot is freed or the data goes on.
 func (r *Route) Reaction(s shaping.Time, wire shaping.Bytes, p collective.Protocol) shaping.Time {
+	if share := shaping.Bytes(r.Wire.Usable); share > 0 {
+		wire = wire * share / 1000
+	}
 	data := wire * shaping.Bytes(catalog.Efficiency(p)) / 1000
 	return s.Add(r.RecvPost + r.Receive + r.SM.Time(catalog.EngineBytes(p, data)) + r.Answer)
 }

@@ -39,7 +39,7 @@ func (f *Fabric) finish(s *collective.Shape, g *collective.Group, comm []int) {
 	}
 	for _, i := range nodes {
 		n := &f.nodes[i]
-		s.NVLS = s.NVLS && n.computes() && len(nodes) == 1
+		s.NVLS = s.NVLS && n.computes()
 		ranks := slices.DeleteFunc(slices.Clone(g.Ranks), func(r int) bool { return f.NodeOf(comm[r]) != i })
 		for rail := range n.nics {
 			g.Heads = append(g.Heads, head(comm, ranks, n.firstGPU+n.owners[rail], rail))
@@ -47,6 +47,9 @@ func (f *Fabric) finish(s *collective.Shape, g *collective.Group, comm []int) {
 		if len(nodes) == 1 {
 			g.Rings = n.ringsOf(comm, ranks)
 		}
+	}
+	if n := &f.nodes[nodes[0]]; len(nodes) > 1 && n.slice != nil {
+		g.Rings = f.ringsOver(n, comm, g.Ranks)
 	}
 }
 

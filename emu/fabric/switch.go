@@ -10,7 +10,7 @@ import (
 // End is one end of a connection: a unit of a GPU, or of the switch that a
 // block of its rank is in.
 //
-//	GPU ─ SM ═ NVLink out ═(NVSwitch)═ NVLink in ═ SM ─ GPU    reduced or multicast
+//	GPU ─ SM ═ NVLink out ═(NVSwitch)═ NVLink in ═ SM ─ GPU    reduced or multicast, in a node or a domain
 //	GPU ─ SM ═ buffer ─ proxy ─ slot ─ slot ─ NIC out ─(tree)  one leaf, or leaf and spine
 //	(tree)─ NIC in ─ slot ─ slot ─ proxy ─ SM ─ GPU            no proxy, no egress of its own
 type End struct {
@@ -74,7 +74,7 @@ func (f *Fabric) Joined(from, to End) error {
 	n := f.NodeOf(e.GPU)
 	switch e.Unit {
 	case collective.NVSwitch, collective.Multicast:
-		if f.NodeOf(peer.GPU) != n {
+		if !f.Close(peer.GPU, e.GPU) {
 			return fmt.Errorf("GPU %d of node %d is not behind the NVSwitch of node %d", peer.GPU, f.NodeOf(peer.GPU), n)
 		}
 		if !f.nodes[n].computes() {
@@ -124,18 +124,31 @@ func (f *Fabric) Between(from, to End, channel, depth int, p collective.Protocol
 	}
 }
 
-// nvls returns the way to or from the node's NVSwitch, half of one through it.
+// nvls returns the way to or from an NVSwitch, half of one through it. A block of
+// a domain's switch may be hosted with another node than the GPU's, and then what
+// comes and goes are frames between nodes, as over NVLink; ports and latencies are
+// the same.
 func (f *Fabric) nvls(from, to End) Route {
-	n := &f.nodes[f.gpuNode[from.GPU]]
+	gpu, rate := from.GPU, shaping.Rate(0)
+	if to.Unit == collective.SM {
+		gpu, rate = to.GPU, f.nodes[f.gpuNode[to.GPU]].system.SM.Rate
+	} else {
+		_, rate = f.Engine(to, 0)
+	}
+	n := &f.nodes[f.gpuNode[gpu]]
 	link := &n.system.NVLink
 	half := link.NVLS.Step / 2
-	r := Route{SM: n.system.SM.Rate, Credit: link.Credit, Answer: f.answer, Refill: f.answer}
-	if to.Unit != collective.SM {
-		r.Local = Path{Ports: []PortID{n.gpuPort(from.GPU, nvOut)}, Latency: []shaping.Duration{half}, Inject: 1}
-	} else {
-		r.Local = Path{Ports: []PortID{n.gpuPort(to.GPU, nvIn)}, Latency: []shaping.Duration{0}, Lead: half}
+	p := Path{Ports: []PortID{n.gpuPort(gpu, nvOut)}, Latency: []shaping.Duration{half}, Inject: 1, Usable: link.NVLS.Usable}
+	if to.Unit == collective.SM {
+		p = Path{Ports: []PortID{n.gpuPort(gpu, nvIn)}, Latency: []shaping.Duration{0}, Lead: half, Usable: link.NVLS.Usable}
 	}
-	r.Local.Usable = link.NVLS.Usable
+	r := Route{SM: rate, Credit: link.Credit, Answer: f.answer, Refill: f.answer}
+	if f.NodeOf(from.GPU) == f.NodeOf(to.GPU) {
+		r.Local = p
+		return r
+	}
+	p.InSwitch, p.Node = to.Unit != collective.SM, f.NodeOf(to.GPU)
+	r.Remote, r.FromSwitch, r.SendProxy, r.RecvProxy, r.Wire = true, true, from.GPU, to.GPU, p
 	return r
 }
 

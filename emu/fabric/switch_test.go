@@ -2,6 +2,7 @@ package fabric_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,5 +136,65 @@ func TestJoined(t *testing.T) {
 	}
 	if err := f.Joined(fabric.End{GPU: 9, Unit: collective.SHARP}, fabric.End{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDomainsCompute: the trays of a domain are one node whose NVSwitches compute,
+// and reached by all its GPUs; another rack's are not.
+func TestDomainsCompute(t *testing.T) {
+	for system, trays := range map[string]int{"gb200-nvl72": 18, "gb300-nvl72": 18, "vera-rubin-nvl72": 18, "nvl576": 144} {
+		f := build(t, groups(emu.Group{Count: trays + 1, System: system}))
+		s := f.Shape(f.All()[:4*trays])
+		if len(s.Nodes) != 1 || !s.NVLS {
+			t.Errorf("%s: %d nodes, NVLS %v", system, len(s.Nodes), s.NVLS)
+		}
+		if s := f.Shape(f.All()); len(s.Nodes) != 2 || !s.NVLS {
+			t.Errorf("%s, two domains: %d nodes, NVLS %v", system, len(s.Nodes), s.NVLS)
+		}
+		far, next := fabric.End{GPU: 4*trays - 1, Unit: collective.NVSwitch}, fabric.End{GPU: 4 * trays, Unit: collective.Multicast}
+		if err := f.Joined(fabric.End{}, far); err != nil {
+			t.Error(err)
+		}
+		if err := f.Joined(next, fabric.End{}); err == nil || !strings.Contains(err.Error(), "is not behind the NVSwitch of node") {
+			t.Errorf("%s: the switch of another domain: %v", system, err)
+		}
+		if !f.Close(0, far.GPU) || f.Close(0, next.GPU) {
+			t.Errorf("%s: GPU 0 is close to GPU %d: %v, to GPU %d: %v", system, far.GPU, f.Close(0, far.GPU), next.GPU, f.Close(0, next.GPU))
+		}
+	}
+}
+
+// TestWaysOfDomainsAreThoseOfANode: to and from a block of the switch that another
+// tray hosts a frame takes the same ports and latencies as within a tray, and as
+// much of their rate; and nothing comes sooner than the route's bounds say.
+func TestWaysOfDomainsAreThoseOfANode(t *testing.T) {
+	f := build(t, groups(emu.Group{Count: 3, System: "gb200-nvl72"}))
+	link := &f.System(0).NVLink
+	for _, u := range []collective.Unit{collective.NVSwitch, collective.Multicast} {
+		sm, here, there := fabric.End{GPU: 1}, fabric.End{GPU: 2, Unit: u}, fabric.End{GPU: 9, Unit: u}
+		for _, way := range []struct{ near, far fabric.Route }{
+			{f.Between(sm, here, 3, 0, collective.Simple), f.Between(sm, there, 3, 0, collective.Simple)},
+			{f.Between(here, sm, 3, 0, collective.Simple), f.Between(there, sm, 3, 0, collective.Simple)},
+		} {
+			a, b := way.near.Local, way.far.Wire
+			if way.near.Remote || !way.far.Remote || !way.far.FromSwitch || way.near.SM != way.far.SM || way.near.Credit != way.far.Credit {
+				t.Fatalf("%s: near %+v, far %+v", u, way.near, way.far)
+			}
+			if !slices.Equal(a.Ports, b.Ports) || !slices.Equal(a.Latency, b.Latency) || a.Lead != b.Lead || a.Inject != b.Inject || a.Usable != b.Usable || a.Usable == 0 {
+				t.Fatalf("%s: near %+v, far %+v", u, a, b)
+			}
+			if way.far.Answer > min(link.Credit, link.NVLS.Step/2, link.Steps.LL) || way.far.Refill > way.far.Answer {
+				t.Errorf("%s: bounds of %+v", u, way.far)
+			}
+			// A message of 1000 bytes of data is consumed before anything comes of it.
+			r := way.far
+			least := shaping.Time(0).Add(r.SM.Time(1000) + r.Answer)
+			if at := r.Reaction(0, r.Wire.Bytes(1053), collective.Simple); at != least {
+				t.Errorf("%s: an answer to 1000 bytes is not expected before %d ps, want %d", u, at, least)
+			}
+		}
+	}
+	if up := f.Between(fabric.End{GPU: 1}, fabric.End{GPU: 9, Unit: collective.NVSwitch}, 0, 0, collective.Simple); !up.Wire.InSwitch || up.Wire.Node != 2 {
+		t.Errorf("the way to the switch's block of GPU 9 ends at %+v", up.Wire)
 	}
 }

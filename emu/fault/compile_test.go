@@ -124,6 +124,33 @@ func TestSharesOfASpine(t *testing.T) {
 	}
 }
 
+// TestAllAtOnce: faults of every type together, on parts that chance picks, do not
+// stand in each other's way.
+func TestAllAtOnce(t *testing.T) {
+	for _, planes := range []int{1, 2} {
+		for _, routing := range []string{"adaptive", "hash"} {
+			c := emu.Cluster{Groups: []emu.Group{{Count: 3, System: "dgx-h100", GPUs: 2}, {Count: 3, System: "dgx-h100", GPUs: 2}},
+				Fabric: emu.Fabric{Planes: planes, Routing: routing}}
+			var faults []emu.Fault
+			for range 4 {
+				for _, k := range fault.Kinds() {
+					faults = append(faults, some(t, k))
+				}
+			}
+			f := ready(t, c, faults)
+			for seed := range uint64(30) {
+				s, err := fault.Compile(f, faults, seed, shaping.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text := s.Text(f); text == "" {
+					t.Errorf("seed %d: nothing", seed)
+				}
+			}
+		}
+	}
+}
+
 // TestApart: partitions part nodes of different sides only, for their time.
 func TestApart(t *testing.T) {
 	faults := []emu.Fault{{Type: "partition", Target: "node0 | node1,node2", When: emu.When{At: 10, Until: 20}},
@@ -184,6 +211,7 @@ func FuzzCompile(f *testing.F) {
 		{Groups: []emu.Group{{Count: 1, System: "dgx-h100"}}},
 		{Groups: []emu.Group{{Count: 2, System: "dgx-1-v100"}, {Count: 1, System: "dgx-h100", GPUs: 1}}},
 		{Groups: []emu.Group{{Count: 9, System: "gb200-nvl72"}}, Fabric: emu.Fabric{Kind: "dragonfly", Routing: "hash", Planes: 2}},
+		{Groups: []emu.Group{{Count: 2, System: "dgx-h100", GPUs: 2}, {Count: 2, System: "dgx-h100", GPUs: 2}}, Fabric: emu.Fabric{Planes: 2}},
 	}
 	f.Fuzz(func(t *testing.T, kind uint8, target string, seed, scale int64) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 1))

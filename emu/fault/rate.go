@@ -38,6 +38,9 @@ func compileRate(s *strike) {
 // is none.
 func (s *strike) shareOf(h fabric.Hit) int64 {
 	link := s.f.Port(h.Port).Rate / shaping.Rate(h.Of)
+	if !s.f.Shares(h.Port) { // a NIC's, of every plane
+		link *= shaping.Rate(h.Lost)
+	}
 	if usable := s.f.Link().Usable; usable > 0 { // rates are told as they are sold
 		link = link / shaping.Rate(usable) * 1000
 	}

@@ -25,7 +25,7 @@ func (k *Kernel) Check(h *transit.Header) error {
 		return fmt.Errorf("stamps %d to %d ps on connection %d, when it is %d ps", int64(h.Head), int64(h.Tail), h.Conn, int64(k.Now()))
 	}
 	if h.Lost {
-		if c.sender == none || c.remote == none || k.remotes[c.remote].guard == none {
+		if c.sender == none || c.remote == none || k.remotes[c.remote].guard == none || int(h.At) >= k.fabric.Ports() || h.Bytes < 0 || h.Bytes > transit.MaxFrame {
 			return fmt.Errorf("news of a lost frame on connection %d, which loses none", h.Conn)
 		}
 		return nil
@@ -36,7 +36,7 @@ func (k *Kernel) Check(h *transit.Header) error {
 		}
 		return nil
 	}
-	if c.receiver == none || !k.enters(c, h.At) {
+	if c.receiver == none || !k.enters(c, h) {
 		return fmt.Errorf("a frame on connection %d for port %d of its way, which is not here", h.Conn, h.At)
 	}
 	if h.Bytes < 0 || h.Bytes > transit.MaxFrame {
@@ -47,11 +47,17 @@ func (k *Kernel) Check(h *transit.Header) error {
 
 // enters reports whether a frame may reach this participant at a position on
 // the way of a connection.
-func (k *Kernel) enters(c *conn, at int32) bool {
+func (k *Kernel) enters(c *conn, h *transit.Header) bool {
 	if c.remote == none {
 		return false
 	}
-	p := &k.remotes[c.remote].route.Wire
+	p, at := &k.remotes[c.remote].route.Wire, h.At
+	if h.Way != 0 {
+		if k.Ways == nil || p.InSwitch || !k.Ways.Valid(c.from, c.to, h.Way) {
+			return false
+		}
+		p = k.wire(k.byID[h.Conn], h.Way)
+	}
 	if p.InSwitch {
 		return int(at) == len(p.Ports)
 	}

@@ -48,7 +48,7 @@ type block struct {
 	dep     int32 // the block this one waits for, when its state is waitDep
 	wired   int32 // position in the run's wiring
 
-	_ [8]byte // so that no block lies on three lines
+	peersOut, peersIn int32 // how many it sends to, and receives from
 }
 
 func (b *block) count() uint32 {
@@ -120,14 +120,14 @@ func (k *Kernel) possible(b *block, bi int32, at shaping.Time) bool {
 	if b.slice == 0 && len(s.Deps) > 0 && !k.depsMet(b, bi, s, at) {
 		return false
 	}
-	for m := recvMask(s); m != 0; m &= m - 1 {
-		if k.conns[k.recvConn(b, m)].ready == 0 {
+	for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
+		if k.conns[k.recvConn(b, i)].ready == 0 {
 			k.enter(b, bi, waitData)
 			return false
 		}
 	}
-	for m := sendMask(s); m != 0; m &= m - 1 {
-		if free := k.slotFree(&k.conns[b.sendConn(m)]); free > at {
+	for m, i := firstSend(s); i < int(b.peersOut); i = m.Next(i + 1) {
+		if free := k.slotFree(&k.conns[b.sendConn(i)]); free > at {
 			if free != shaping.Never {
 				k.wakeAt(b, bi, free)
 			}
@@ -138,12 +138,24 @@ func (k *Kernel) possible(b *block, bi int32, at shaping.Time) bool {
 	return true
 }
 
-// sendConn returns the connection that the lowest bit of a step's mask means.
-func (b *block) sendConn(mask collective.Mask) int32 { return b.sends + int32(mask.Lowest()) }
+// sendConn returns the connection to a peer, by its position in the block's list.
+func (b *block) sendConn(peer int) int32 { return b.sends + int32(peer) }
 
 // recvConn is the same for the connections a step receives on.
-func (k *Kernel) recvConn(b *block, mask collective.Mask) int32 {
-	return k.recvs[b.recvs+int32(mask.Lowest())]
+func (k *Kernel) recvConn(b *block, peer int) int32 {
+	return k.recvs[b.recvs+int32(peer)]
+}
+
+// firstRecv returns the peers that a step receives from, and the position of the
+// first of them; firstSend those that it sends to. Loops go on with Mask.Next.
+func firstRecv(s *collective.Step) (collective.Mask, int) {
+	m := recvMask(s)
+	return m, m.Next(0)
+}
+
+func firstSend(s *collective.Step) (collective.Mask, int) {
+	m := sendMask(s)
+	return m, m.Next(0)
 }
 
 func recvMask(s *collective.Step) collective.Mask {

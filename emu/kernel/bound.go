@@ -40,7 +40,7 @@ func (k *Kernel) dataBound(ci int32, r *remote, next shaping.Time) shaping.Time 
 		return k.castBound(ci, r, next)
 	}
 	if r.guard != none && k.guards[r.guard].behind() {
-		return next.Add(r.route.Wire.Latency[r.route.Wire.Inject-1])
+		return next.Add(k.firstHop(r))
 	}
 	// What the proxy has not posted yet, it posts one after the other.
 	post := max(next, k.proxies[r.route.SendProxy])
@@ -87,10 +87,26 @@ func (k *Kernel) pass(b *block, data shaping.Bytes) shaping.Duration {
 // flight adds to the instant at which the NIC begins with a slice what it needs
 // to reach the next owner.
 func (k *Kernel) flight(r *remote, from shaping.Time, wire shaping.Bytes) shaping.Time {
+	if r.guard != none && k.steers() {
+		return from.Add(k.firstHop(r))
+	}
 	p := &r.route.Wire
 	egress := k.fabric.Port(p.Ports[p.Inject-1]).Rate
 	return from.Add(egress.Time(wire) + p.Latency[p.Inject-1])
 }
+
+// firstHop returns the least latency from the NIC to the next port. A connection
+// that may go another way yet has that of the shortest.
+func (k *Kernel) firstHop(r *remote) shaping.Duration {
+	hop := r.route.Wire.Latency[r.route.Wire.Inject-1]
+	if k.steers() {
+		hop = min(hop, k.fabric.LeastHop())
+	}
+	return hop
+}
+
+// steers reports whether connections may go other ways than those they began with.
+func (k *Kernel) steers() bool { return k.bear.Failover || k.bear.Sweep > 0 }
 
 // creditBound returns the least stamp of the next credit on a connection: the
 // oldest message that is here, or on its way within this participant, has yet
@@ -156,11 +172,10 @@ func (b *block) skip(r *run) bool {
 // uses reports whether a step sends, or receives, on a connection.
 func (k *Kernel) uses(b *block, ci int32, s *collective.Step, sends bool) bool {
 	if sends {
-		i := ci - b.sends
-		return sendMask(s)>>i&1 != 0
+		return sendMask(s).Has(int(ci - b.sends))
 	}
-	for m := recvMask(s); m != 0; m &= m - 1 {
-		if k.recvConn(b, m) == ci {
+	for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
+		if k.recvConn(b, i) == ci {
 			return true
 		}
 	}

@@ -69,7 +69,7 @@ func (k *Kernel) free(b *block, ci int32, end shaping.Time) {
 		return
 	}
 	h := transit.Header{Conn: c.id, Source: b.id, Seq: uint32(key.Ord), Credit: true, Tail: stamp}
-	k.emit(k.hostOf(c.from), ci, h, r.route.CreditReaction(stamp.Add(r.refill)))
+	k.emit(k.hostOf(c.from), ci, h, r.route.CreditReaction(stamp.Add(r.refill)), end)
 }
 
 // credited handles news of freed slots from another node.
@@ -106,18 +106,16 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 	c := &k.conns[ci]
 	r := &k.runs[c.run]
 	c.slots -= r.unit
-	wire := r.onWire(data)
 	if c.local == nil {
-		end := k.Inject(k.frame(b, ci, transit.Wire, wire, payload), &k.remoteOf(ci).route.Wire, h, u)
+		path := &k.remoteOf(ci).route.Wire
+		end := k.Inject(k.frame(b, ci, transit.Wire, path.Bytes(r.onWire(data)), payload), path, h, u)
 		if k.faults != nil && k.Fate().Lost {
 			k.severed(ci)
 		}
 		k.drain()
 		return max(u, end)
 	}
-	if share := shaping.Bytes(c.local.Usable); share > 0 {
-		wire = (wire*1000 + share - 1) / share
-	}
+	wire := c.local.Bytes(r.onWire(data))
 	end := u
 	if len(c.local.Ports) == 0 {
 		k.Push(transit.Key{At: u, Ord: transit.Order(transit.Complete, b.id, b.count())}, ci)

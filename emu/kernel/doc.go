@@ -11,10 +11,15 @@
 //	conn.go     a connection: slots, credits, messages ready
 //	queue.go    FIFOs of connections
 //	proxy.go    across nodes: buffer, proxy, NIC; proxy and flush on receipt
+//	transport.go  reliable connections over ways that lose frames
+//	failover.go   … by other NICs, and round what is dead
+//	halt.go     GPUs that stop, processes that are killed
+//	call.go     who calls what when; how far ranks have come
 //	rank.go     iterations: the launch floor, and when a rank is done
 //	bound.go    Out: the earliest stamp of anything it may still send
 //	admit.go    Check: whether a header from elsewhere can be accepted
 //	use.go      where the time went
+//	pace.go     Pace: under the wall clock, where nothing is promised
 //	stuck.go    who waits for whom, when nothing moves any more
 //
 // One slice of one step, inside a node:
@@ -33,5 +38,5 @@
 // The kernel is a state machine: events in, effects out (moves of real data for
 // emu/payload, frames for other participants, records, ends). It has no
 // goroutine, clock or lock. May import: emu, collective, shaping and the rooms
-// fabric, catalog, transit, wiring.
+// fabric, fault, catalog, transit, wiring.
 package kernel

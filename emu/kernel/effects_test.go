@@ -63,7 +63,7 @@ func work(run *emu.Run, w *wiring.Wiring, apart func(a, b int) bool) count {
 				continue
 			}
 			for peer, to := range b.SendTo {
-				if s.Send>>peer&1 != 0 && apart(run.Comm[b.Rank], run.Comm[to]) {
+				if s.Send.Has(peer) && apart(run.Comm[b.Rank], run.Comm[to]) {
 					n.frames += slices * run.Iterations
 				}
 			}

@@ -17,7 +17,7 @@ type grave struct {
 // Suffer makes faults strike from now on. A schedule that replaces another must
 // agree with it on all that lies before now.
 func (k *Kernel) Suffer(s *fault.Schedule) {
-	k.Transit.Suffer(s)
+	k.Transit.Suffer(s, k.bear.Sweep)
 	k.faults, k.halts, k.throttled = s, s.Stops(), s.Throttles()
 	k.graves = k.graves[:0]
 	for n := range k.owners.Node {

@@ -140,7 +140,7 @@ func (k *Kernel) addBlock(i, j int32, r *emu.Run, wb *wiring.Block) {
 	first := k.runs[i].firstConn
 	b := block{id: uint32(wb.ID), run: i, wired: j, rank: int32(len(k.ranks) - 1),
 		channel: int32(wb.Channel), steps: wb.Steps, dep: none, engine: k.engine(fabric.End{GPU: r.Comm[wb.Rank], Unit: wb.Unit}, wb.Channel),
-		recvs: int32(len(k.recvs))}
+		recvs: int32(len(k.recvs)), peersOut: int32(len(wb.Sends)), peersIn: int32(len(wb.Recvs))}
 	for n, c := range wb.Sends {
 		if n == 0 {
 			b.sends = first + int32(c)
@@ -196,7 +196,7 @@ func (k *Kernel) addRemote(ci int32, route *fabric.Route, c *conn, rate shaping.
 	if toHere := k.hostOf(c.to) == k.me; r.fromHere != toHere || k.leaves(&route.Wire) {
 		k.far = append(k.far, ci)
 	}
-	if k.faults != nil && r.fromHere && !route.FromSwitch && k.lossy(&route.Wire) {
+	if k.faults != nil && r.fromHere && !route.FromSwitch && (k.lossy(&route.Wire) || k.apart(c)) {
 		r.guard = int32(len(k.guards))
 		k.guards = append(k.guards, newGuard(route))
 	}
@@ -219,8 +219,8 @@ func (k *Kernel) leaves(p *fabric.Path) bool {
 func (k *Kernel) route(key routeKey) *fabric.Route {
 	if key.from.Unit != collective.SHARP && key.to.Unit != collective.SHARP {
 		key.depth = 0
-		if k.fabric.NodeOf(key.from.GPU) == k.fabric.NodeOf(key.to.GPU) {
-			key.channel = 0 // inside a node the way is the same on all
+		if k.fabric.Close(key.from.GPU, key.to.GPU) {
+			key.channel = 0 // inside a node, or domain, the way is the same on all
 		}
 	}
 	r, ok := k.routes[key]

@@ -25,14 +25,14 @@ func (k *Kernel) execute(b *block, bi int32) {
 		start, end = k.engines[b.engine].serve(now, cost)
 	}
 	b.until = end
-	for m := recvMask(s); m != 0; m &= m - 1 {
-		ci := k.recvConn(b, m)
+	for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
+		ci := k.recvConn(b, i)
 		k.conns[ci].ready--
 		k.free(b, ci, end)
 	}
 	payload := b.iteration == 0 && r.Real > 0
-	for m := sendMask(s); m != 0; m &= m - 1 {
-		b.until = max(b.until, k.send(b, b.sendConn(m), data, payload, start, end))
+	for m, i := firstSend(s); i < int(b.peersOut); i = m.Next(i + 1) {
+		b.until = max(b.until, k.send(b, b.sendConn(i), data, payload, start, end))
 	}
 	k.spent[busy] += b.until.Sub(now)
 	if payload {
@@ -83,13 +83,13 @@ func (k *Kernel) cost(r *run, b *block, bi int32, s *collective.Step, data shapi
 func (k *Kernel) slowed(b *block, s *collective.Step, cost shaping.Bytes) shaping.Bytes {
 	own := k.engines[b.engine].rate
 	rate := own
-	for m := sendMask(s); m != 0; m &= m - 1 {
-		if p := k.conns[b.sendConn(m)].local; p != nil && p.Copy > 0 {
+	for m, i := firstSend(s); i < int(b.peersOut); i = m.Next(i + 1) {
+		if p := k.conns[b.sendConn(i)].local; p != nil && p.Copy > 0 {
 			rate = min(rate, p.Copy)
 		}
 	}
-	for m := recvMask(s); m != 0; m &= m - 1 {
-		c := &k.conns[k.recvConn(b, m)]
+	for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
+		c := &k.conns[k.recvConn(b, i)]
 		fetch := shaping.Rate(0)
 		if c.remote != none {
 			fetch = k.remotes[c.remote].route.Wire.Fetch
@@ -128,10 +128,10 @@ func (k *Kernel) proceed(b *block, bi int32) {
 func (k *Kernel) log(b *block, s *collective.Step, start shaping.Time, data shaping.Bytes) {
 	peer := int32(none)
 	r := &k.runs[b.run]
-	if m := sendMask(s); m != 0 {
-		peer = int32(r.wired.Conns[b.sendConn(m)-r.firstConn].To)
-	} else if m := recvMask(s); m != 0 {
-		peer = int32(r.wired.Conns[k.recvConn(b, m)-r.firstConn].From)
+	if _, i := firstSend(s); i < int(b.peersOut) {
+		peer = int32(r.wired.Conns[b.sendConn(i)-r.firstConn].To)
+	} else if _, i := firstRecv(s); i < int(b.peersIn) {
+		peer = int32(r.wired.Conns[k.recvConn(b, i)-r.firstConn].From)
 	}
 	rank := k.ranks[b.rank].rank
 	k.Log(emu.Record{Start: start, Duration: b.until.Sub(start), Run: b.run, Rank: rank,

@@ -49,15 +49,15 @@ func (k *Kernel) waitsFor(b *block, at state) (what string, peer int, in collect
 	s := &b.steps[b.step]
 	switch at {
 	case waitData:
-		for m := recvMask(s); m != 0; m &= m - 1 {
-			if ci := k.recvConn(b, m); k.conns[ci].ready == 0 {
+		for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
+			if ci := k.recvConn(b, i); k.conns[ci].ready == 0 {
 				c := &r.wired.Conns[ci-r.firstConn]
 				return "data", c.From, c.Out
 			}
 		}
 	case waitSlot:
-		for m := sendMask(s); m != 0; m &= m - 1 {
-			if ci := b.sendConn(m); k.conns[ci].slots < r.unit {
+		for m, i := firstSend(s); i < int(b.peersOut); i = m.Next(i + 1) {
+			if ci := b.sendConn(i); k.conns[ci].slots < r.unit {
 				c := &r.wired.Conns[ci-r.firstConn]
 				return "slot", c.To, c.In
 			}

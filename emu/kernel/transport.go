@@ -32,7 +32,9 @@ type guard struct {
 	timer bool
 	tries int
 	trip  shaping.Duration // from NIC to NIC
-	where fabric.PortID    // that lost it
+	way   transit.Way
+	where fabric.PortID // that lost it
+	news  int           // of losses, from another participant, that is pending: for bounds alone
 }
 
 // held is a frame that may have to be sent again.
@@ -48,8 +50,9 @@ type held struct {
 
 func newGuard(route *fabric.Route) guard { return guard{trip: route.Wire.Trip(), due: shaping.Never} }
 
-// behind reports whether something has to be sent that is not staged.
-func (g *guard) behind() bool { return g.open || g.next < g.sent.len() }
+// behind reports whether something has to be sent that is not staged, or may have
+// to.
+func (g *guard) behind() bool { return g.open || g.next < g.sent.len() || g.news > 0 }
 
 // acknowledge notes that the oldest frame has been consumed.
 func (g *guard) acknowledge() {
@@ -72,6 +75,11 @@ func (k *Kernel) lossy(p *fabric.Path) bool {
 	return false
 }
 
+// apart reports whether a partition ever parts the ends of a connection.
+func (k *Kernel) apart(c *conn) bool {
+	return k.faults.Apart(k.fabric.NodeOf(int(c.from)), k.fabric.NodeOf(int(c.to))) != nil
+}
+
 // transmitGuarded is transmit for a connection that may lose frames: what has to
 // be sent again comes before what is new.
 func (k *Kernel) transmitGuarded(ci int32, c *remote, g *guard) {
@@ -83,6 +91,7 @@ func (k *Kernel) transmitGuarded(ci int32, c *remote, g *guard) {
 		return
 	}
 	if g.next == g.sent.len() {
+		k.settle(ci, c, g)
 		c.whole--
 		s := c.staged.pop()
 		g.sent.push(held{wire: s.wire, rest: s.wire, payload: s.payload, posted: s.posted})
@@ -99,7 +108,7 @@ func (k *Kernel) put(ci int32, c *remote, g *guard) {
 	at := max(k.Now(), h.posted)
 	f := k.frame(&k.blocks[k.conns[ci].sender], ci, transit.Wire, h.rest, h.payload)
 	f.PSN = g.base + uint32(g.next)
-	f.Useless = g.open
+	f.Useless, f.Way = g.open, g.way
 	g.next++
 	if h.once {
 		k.redone += h.rest
@@ -156,6 +165,7 @@ func (k *Kernel) told(i int32) {
 	l := k.Loss(i)
 	c := k.remoteOf(l.Local)
 	g := &k.guards[c.guard]
+	g.news = max(g.news-1, 0) // the fabric may be here as well, and then nobody asks
 	n := int32(l.PSN - g.base)
 	if n < 0 || int(n) >= g.sent.len() {
 		return // it has arrived by now
@@ -184,6 +194,7 @@ func (k *Kernel) resend(ci int32) {
 		g.tries++
 	}
 	g.open, g.due, g.next = false, shaping.Never, int(g.gap-g.base)
+	k.reroute(ci, c, g)
 	k.transmit(ci)
 }
 
@@ -191,6 +202,9 @@ func (k *Kernel) resend(ci int32) {
 // error, and the communicator with it.
 func (k *Kernel) exhausted(ci int32, g *guard) {
 	g.due = shaping.Never
+	if k.bear.Failover && k.failOver(ci, g) {
+		return
+	}
 	cause := emu.LinkDown
 	if k.faults.Dead(k.fabric.NodeOf(int(k.conns[ci].to))) <= k.Now() {
 		cause = emu.PeerLost

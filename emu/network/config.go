@@ -118,6 +118,11 @@ type Config struct {
 	Planes int
 	// Dims are the sizes of a torus; nil: as close to a cube as fits.
 	Dims []int
+	// Open says of each dimension of a torus whether it is a row, not a ring; nil:
+	// none is. Cut are pairs of neighbours, positions of switches, whose link is
+	// missing: messages then take shortest ways about them.
+	Open []bool
+	Cut  [][2]int
 	// Links are those of a Custom network, between Switches; a Host's Switch
 	// says where it hangs.
 	Switches []string

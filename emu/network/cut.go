@@ -80,10 +80,19 @@ func (n *Network) cutHost(plane, host int) []Cut {
 		up := n.Planes*n.perPlane + 2*(plane*len(n.Hosts)+host)
 		return []Cut{{Port: up, Host: host, Into: true, Lost: 1, Of: 1}, {Port: up + 1, Host: host, Lost: 1, Of: 1}}
 	}
-	c := Cut{Port: Own, Host: host, First: plane, Lost: 1, Of: n.Planes}
+	c := Cut{Port: Own, Host: host, First: plane, Lost: 1, Of: n.NICLinks()}
 	into := c
 	into.Into = true
 	return []Cut{into, c}
+}
+
+// NICLinks returns of how many links a host's own port is: one for each plane where
+// messages are spread over them.
+func (n *Network) NICLinks() int {
+	if n.planar() {
+		return 1
+	}
+	return n.Planes
 }
 
 // links lists the cables between switches, each way, that a port stands for.

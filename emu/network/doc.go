@@ -7,7 +7,7 @@
 //	clos_path.go  the way up and down a folded Clos network
 //	dragonfly.go  dragonfly and dragonfly+
 //	plane.go      several networks of one shape beside each other
-//	torus.go      torus of any number of dimensions
+//	torus.go      torus of any number of dimensions, rings or rows, links missing or not
 //	graph.go      ways through any graph: shortest, static or by hash, or by a random middle (Valiant)
 //	cables.go     Trunks: which switches the cables join
 //	cut.go        what ports lose with a switch or a cable

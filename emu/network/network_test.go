@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,12 +241,58 @@ func TestTorusGoesTheShorterWay(t *testing.T) {
 	}
 }
 
+// Rows have no way round, and a missing link is gone about by the fewest hops that
+// are left, which a search without coordinates counts.
+func TestTorusOfRowsWithLinksMissing(t *testing.T) {
+	dims := []int{4, 3, 2}
+	at := func(i int) [3]int { return [3]int{i / 6, i / 2 % 3, i % 2} }
+	for _, cut := range [][][2]int{nil, {{0, 1}}, {{0, 18}, {8, 6}}} {
+		open := []bool{false, true, false}
+		n := build(t, Config{Shape: Torus, Radix: 7, Dims: dims, Open: open, Cut: cut}, hosts(24, 1))
+		joined := func(a, b int) bool {
+			if slices.Contains(cut, [2]int{a, b}) || slices.Contains(cut, [2]int{b, a}) {
+				return false
+			}
+			steps, p, q := 0, at(a), at(b)
+			for d, size := range dims {
+				gap := max(p[d]-q[d], q[d]-p[d])
+				if gap == size-1 && !open[d] {
+					gap = min(gap, 1)
+				}
+				steps += gap
+			}
+			return steps == 1
+		}
+		for a := range 24 {
+			far := map[int]int{a: 0}
+			for queue := []int{a}; len(queue) > 0; queue = queue[1:] {
+				for b := range 24 {
+					if _, seen := far[b]; !seen && joined(queue[0], b) {
+						far[b] = far[queue[0]] + 1
+						queue = append(queue, b)
+					}
+				}
+			}
+			for b := range 24 {
+				if p, ok := n.Path(a, b, 0); a != b && (!ok || len(p.Ports) != far[b] || p.Switches != far[b]+1) {
+					t.Fatalf("without %v from %d to %d: %d links, want %d", cut, a, b, len(p.Ports), far[b])
+				}
+			}
+		}
+	}
+	alone := Config{Shape: Torus, Radix: 7, Rate: 1, Dims: []int{2, 2}, Cut: [][2]int{{0, 1}, {0, 2}}}
+	if _, err := New(alone, hosts(4, 1)); err == nil || !strings.Contains(err.Error(), "leave no way") {
+		t.Errorf("a switch without links: %v", err)
+	}
+}
+
 func TestWhatCannotBeBuilt(t *testing.T) {
 	for want, c := range map[string]Config{
 		"65 NICs on a single switch: it has 64 ports": {Shape: Single, Radix: 64},
 		"make 9 pods, and a core joins 4":             {Shape: FatTree, Radix: 4, Unit: 0},
 		"joins at most 6 in 3":                        {Shape: Dragonfly, Radix: 4},
 		"has room for 8 servers":                      {Shape: Torus, Radix: 8, Dims: []int{2, 4}},
+		"1 dimensions are said to be open":            {Shape: Torus, Radix: 8, Dims: []int{5, 13}, Open: []bool{true}},
 		"needs 7 ports, and its switch has 6":         {Shape: Torus, Radix: 6},
 		"units of 3 servers":                          {Shape: RailOptimized, Radix: 4, Unit: 3},
 		"routing valiant: goes by a group":            {Shape: FatTree, Radix: 4, Routing: Valiant},

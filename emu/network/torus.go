@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,9 @@ import (
 //	4 × 2     0 ─ 1 ─ 2 ─ 3 ─┐      each row and column is a ring
 //	          │   │   │   │  └ 0
 //	          4 ─ 5 ─ 6 ─ 7
+//
+// Rows that are open have no way round. Where links are missing, ways are the
+// shortest that there are, dimensions in any order.
 func (n *Network) buildTorus() error {
 	nodes := 0
 	for _, h := range n.Hosts {
@@ -33,7 +37,10 @@ func (n *Network) buildTorus() error {
 		return fmt.Errorf("torus %s: has room for %d servers, and there are %d", times(dims), all, nodes)
 	}
 	g := newGraph(n)
-	t := torus{dims}
+	t := torus{dims, n.Open}
+	if n.Open != nil && len(n.Open) != len(dims) {
+		return fmt.Errorf("torus %s: %d dimensions are said to be open or not", times(dims), len(n.Open))
+	}
 	for i := range all {
 		g.addSwitch("torus"+t.text(i), 0)
 	}
@@ -42,16 +49,38 @@ func (n *Network) buildTorus() error {
 	}
 	for i := range all {
 		for d, size := range dims {
-			if next := t.step(i, d, 1); size > 2 || size == 2 && next > i {
-				g.join(i, next, 1, n.Rate, 0)
+			next := t.step(i, d, 1)
+			if last := next < i; size == 1 || last && (size == 2 || t.isOpen(d)) || n.isCut(i, next) {
+				continue
 			}
+			g.join(i, next, 1, n.Rate, 0)
 		}
 	}
-	g.next = t.next
-	return g.checkRadix()
+	if len(n.Cut) == 0 {
+		g.next = t.next
+		return g.checkRadix()
+	}
+	if err := g.measure(); err != nil {
+		return err
+	}
+	if i := slices.Index(g.far, -1); i >= 0 {
+		return fmt.Errorf("torus %s: missing links leave no way from %s to %s", times(dims), g.Switches[i%all].Name, g.Switches[i/all].Name)
+	}
+	return nil
 }
 
-type torus struct{ dims []int }
+// isCut reports whether the link between two switches is missing.
+func (n *Network) isCut(a, b int) bool {
+	return slices.Contains(n.Cut, [2]int{a, b}) || slices.Contains(n.Cut, [2]int{b, a})
+}
+
+// torus is the shape; open says which dimensions are rows.
+type torus struct {
+	dims []int
+	open []bool
+}
+
+func (t torus) isOpen(d int) bool { return t.open != nil && t.open[d] }
 
 // coordinate returns where a switch is in a dimension, and the distance between
 // neighbours in it.
@@ -78,7 +107,8 @@ func (t torus) next(i, to int) int {
 		if a == b {
 			continue
 		}
-		if forth := (b - a + size) % size; 2*forth <= size {
+		forth := (b - a + size) % size
+		if 2*forth <= size && !t.isOpen(d) || t.isOpen(d) && b > a {
 			return t.step(i, d, 1)
 		}
 		return t.step(i, d, -1)

@@ -87,8 +87,7 @@ func (m *Machine) receive(v Move) {
 	case !s.Kind.ReadsSrc():
 		want = length(m.dst)
 	}
-	for peers := s.Recv; peers != 0; peers &= peers - 1 {
-		k := peers.Lowest()
+	for k := s.Recv.Next(0); k < len(b.Recvs); k = s.Recv.Next(k + 1) {
 		msg, ok := m.fifos[b.Recvs[k]].pop()
 		if !ok {
 			m.bug(v, "nothing has come from rank %d on channel %d", b.RecvFrom[k], b.Channel)
@@ -111,12 +110,14 @@ func (m *Machine) send(v Move, msg []byte) {
 	if peers == 0 {
 		m.bug(v, "sends to no peer")
 	}
-	for ; peers&(peers-1) != 0; peers &= peers - 1 {
+	last := peers.Next(0)
+	for next := peers.Next(last + 1); next < len(b.Sends); next = peers.Next(next + 1) {
 		dup := m.Buffer(len(msg))
 		copy(dup, msg)
-		m.fifos[b.Sends[peers.Lowest()]].push(dup)
+		m.fifos[b.Sends[last]].push(dup)
+		last = next
 	}
-	m.fifos[b.Sends[peers.Lowest()]].push(msg)
+	m.fifos[b.Sends[last]].push(msg)
 }
 
 // gather returns a message that is a snapshot of the source.

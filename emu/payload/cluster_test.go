@@ -92,7 +92,7 @@ func (h *host) ready(block int) bool {
 		}
 	}
 	for i, conn := range b.Recvs {
-		if f := &h.fifos[conn]; s.Recv>>i&1 == 1 && f.head == len(f.msgs) {
+		if f := &h.fifos[conn]; s.Recv.Has(i) && f.head == len(f.msgs) {
 			return false
 		}
 	}
@@ -105,7 +105,7 @@ func (c *cluster) step(h *host, block int) {
 	h.Apply(*at)
 	c.moves++
 	for i, conn := range b.Sends {
-		if s.Send>>i&1 == 1 {
+		if s.Send.Has(i) {
 			if c.pushed != nil {
 				c.pushed(h, conn)
 			}

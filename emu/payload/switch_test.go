@@ -18,16 +18,21 @@ func TestSwitchesCarryPayload(t *testing.T) {
 		nodes, gpus int
 	}{
 		{"nvls", collective.AllReduce, 1, 5}, {"nvls", collective.AllGather, 1, 6}, {"nvls", collective.ReduceScatter, 1, 5},
+		{"nvls", collective.AllReduce, 1, 66},
 		{"nvlstree", collective.AllReduce, 3, 2}, {"collnetdirect", collective.AllReduce, 3, 3}, {"collnetchain", collective.AllReduce, 2, 3},
 	} {
 		p, err := collective.Build(tc.algorithm, tc.op, collective.Uniform(tc.nodes, tc.gpus), collective.Options{Channels: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
+		machines := tc.nodes
+		if machines == 1 {
+			machines = 3 // trays of a domain
+		}
 		for _, inPlace := range []bool{false, true} {
 			run := emu.Run{Op: tc.op, Count: 1021, Real: 1021, Seed: 7, InPlace: inPlace}
 			what := fmt.Sprintf("%s %s in place %v", tc.algorithm, tc.op, inPlace)
-			for _, machines := range []int{1, tc.nodes} {
+			for _, machines := range []int{1, machines} {
 				c := newCluster(t, run, p, geometry(p, run.Count, 2, 1), machines)
 				c.run(t)
 				if n := c.wrong(); n != 0 {

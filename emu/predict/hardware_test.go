@@ -163,6 +163,9 @@ func ask(t *testing.T, q *question, f *fabric.Fabric) (int64, figures) {
 		run.Count /= n
 		run.Options.ChunkBytes = exchangeChunk
 	}
+	if q.algo == "nvls" {
+		run.Options.ChunkBytes = nvlsChunk(q.bytes, int64(run.Options.Channels)*min(n, collective.NVLSHeads))
+	}
 	if q.ranks != nil {
 		run.Comm = q.ranks
 	}
@@ -192,6 +195,8 @@ func TestHardware(t *testing.T) {
 	wireTable(t, &b)
 	b.WriteString("\n## Collectives\n\nBus bandwidth, as nccl-tests reckons it, in GB/s, with 16 channels of Simple. Each line is a run of\n`coordinator predict OP` with these flags; the arithmetic below it is what the run cannot exceed. FILE\nhas two groups of two servers: `nodes: [{count: 2, system: dgx-h100}, {count: 2, system: dgx-h100}]`, and\n`fabric: {kind: rail-optimized, link: ndr, oversubscription: 2}`, or 4.\nTwo iterations are run here; the command line times more, which changes all-to-all by less than 1 %.\n")
 	answer(t, &b, questions())
+	b.WriteString(domainsHead)
+	answer(t, &b, domainQuestions())
 	b.WriteString(serversHead)
 	answer(t, &b, serverQuestions(t))
 	b.WriteString(routingHead)

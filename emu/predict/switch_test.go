@@ -66,6 +66,17 @@ func TestNVLSLatency(t *testing.T) {
 	}
 }
 
+// However many servers a domain has: there is one switch between any two GPUs, so
+// that a short all-reduce takes the same 25 µs.
+func TestNVLSLatencyOfDomains(t *testing.T) {
+	for system, trays := range map[string]int{"gb200-nvl72": 18, "gb300-nvl72": 18, "vera-rubin-nvl72": 18, "nvl576": 144} {
+		f := built(t, emu.Cluster{Groups: []emu.Group{some(trays, system)}})
+		if took := timed(t, f, "nvls", collective.Options{Channels: 1}, 8); took < 24*shaping.Microsecond || took > 26*shaping.Microsecond {
+			t.Errorf("%s, %d GPUs: 8 B take %v, want 25 µs", system, f.GPUs(), took)
+		}
+	}
+}
+
 // Two nodes of 8 GPUs and 1, 2 or 8 NICs: a tree's algorithm bandwidth is bound by
 // the NICs of a node, so that its bus bandwidth may be 1.875 times as much and is
 // above it; a ring's bus bandwidth is bound by the NICs. Measured with one NIC of

@@ -67,6 +67,7 @@ func drawCluster(rng *rand.Rand) emu.Cluster {
 		g.NICs = 1 + rng.IntN(g.GPUs)
 		c.Groups = append(c.Groups, g)
 	}
+	drawTrays(&c)
 	c.Fabric.Link = []string{"", "edr", "hdr", "ndr", "xdr"}[rng.IntN(5)]
 	c.Fabric.Oversubscription = []int{1, 1, 2, 4, 7}[rng.IntN(5)]
 	// Shapes have a stream of their own: another shape leaves the runs as they are.
@@ -79,6 +80,21 @@ func drawCluster(rng *rand.Rand) emu.Cluster {
 		c.Fabric = base
 	}
 	return c
+}
+
+// drawTrays makes some clusters' groups NVLink domains of several servers. It has
+// a stream of its own, as shapes have.
+func drawTrays(c *emu.Cluster) {
+	rng := rand.New(rand.NewPCG(c.Seed, 3))
+	system := []string{"gb200-nvl72", "gb300-nvl72", "vera-rubin-nvl72", "nvl576"}[rng.IntN(4)]
+	if rng.IntN(4) > 0 {
+		return
+	}
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		g.System, g.GPUs = system, min(g.GPUs, 4)
+		g.NICs = min(g.NICs, g.GPUs)
+	}
 }
 
 // drawFabric draws a fabric, which need not be one that can be built.
@@ -201,7 +217,7 @@ func (c Case) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d\n", c.Seed)
 	for i, g := range c.Cluster.Groups {
-		fmt.Fprintf(&b, "  group %d: %d × %s, %d GPUs, %d NICs\n", i, g.Count, g.System, g.GPUs, g.NICs)
+		fmt.Fprintf(&b, "  group %d: %d × %s, %d GPUs, %d NICs, slice %+v\n", i, g.Count, g.System, g.GPUs, g.NICs, g.Slice)
 	}
 	fmt.Fprintf(&b, "  fabric: %+v\n", c.Cluster.Fabric)
 	for i, batch := range c.Batches {

@@ -11,7 +11,7 @@ import (
 
 // The law for every operation, algorithm and protocol, each beside a ring at the
 // same time, on one server, on one GPU a server, and on unlike groups of servers
-// that share oversubscribed uplinks. Random cases meet the rest; these leave no
+// that share oversubscribed uplinks, and on the trays of one NVLink domain and of two. Random cases meet the rest; these leave no
 // combination to chance.
 func TestEveryCombination(t *testing.T) {
 	clusters := []emu.Cluster{
@@ -19,6 +19,8 @@ func TestEveryCombination(t *testing.T) {
 		{Groups: []emu.Group{{Count: 4, System: "dgx-h100", GPUs: 1}}},
 		{Groups: []emu.Group{{Count: 2, System: "dgx-h100", GPUs: 3}, {Count: 2, System: "dgx-h100", GPUs: 3, NICs: 2}},
 			Fabric: emu.Fabric{Oversubscription: 4}},
+		{Groups: []emu.Group{{Count: 3, System: "gb200-nvl72", GPUs: 2}}},
+		{Groups: []emu.Group{{Count: 2, System: "gb300-nvl72", GPUs: 2}, {Count: 2, System: "gb300-nvl72", GPUs: 1}}},
 	}
 	met := map[string]bool{}
 	for i, cluster := range clusters {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"testing"
 
 	"github.com/railyard/railyard/emu"
@@ -62,8 +63,16 @@ func drawFaults(rng *rand.Rand, f *fabric.Fabric) *fault.Schedule {
 }
 
 func drawBear(rng *rand.Rand) emu.Resilience {
-	return emu.Resilience{IBTimeout: 1 + rng.IntN(6), IBRetry: rng.IntN(8),
+	some := func() shaping.Duration { return shaping.Duration(rng.Int64N(100)) * shaping.Microsecond }
+	r := emu.Resilience{IBTimeout: 1 + rng.IntN(6), IBRetry: rng.IntN(8),
 		Control: shaping.Duration(1+rng.Int64N(200)) * shaping.Microsecond, Watchdog: 20 * shaping.Millisecond}
+	if rng.IntN(2) == 0 {
+		r.Failover, r.Failback, r.Probe, r.Recover = true, rng.IntN(2) == 0, some(), some()
+	}
+	if rng.IntN(2) == 0 {
+		r.Sweep = 1 + some()
+	}
+	return r
 }
 
 // faulty is what a host says of a case that faults strike: each batch, and one more
@@ -149,7 +158,7 @@ func lawful(seed uint64) (want []emu.Outcome, err error) {
 		}
 		for i := range want {
 			a, b := want[i], got[i]
-			if a.Events != b.Events && !s.Deadly() || !reflect.DeepEqual(a.Ends, b.Ends) || !reflect.DeepEqual(a.Failure, b.Failure) || !reflect.DeepEqual(a.Progress, b.Progress) || a.Redone != b.Redone && !s.Deadly() {
+			if a.Events != b.Events && !s.Deadly() || !slices.Equal(a.Ends, b.Ends) || !reflect.DeepEqual(a.Failure, b.Failure) || !slices.Equal(a.Progress, b.Progress) || a.Redone != b.Redone && !s.Deadly() {
 				return want, fmt.Errorf("%d participants, batch %d:\n%+v\n%+v\n%+v\n%+v", n, i, a, b, a.Failure, b.Failure)
 			}
 		}

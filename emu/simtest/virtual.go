@@ -61,7 +61,7 @@ func NewFaulty(f *fabric.Fabric, host []int, seed uint64, record bool, s *fault.
 	if f.Contended() {
 		v.shared = transit.NewShared(f, v.owners, record)
 		if s != nil {
-			v.shared.Suffer(s)
+			v.shared.Suffer(s, bear.Sweep)
 		}
 	}
 	v.conductor = window.New(n, v.shared)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/tuner"
 )
 
@@ -119,5 +121,36 @@ func TestVersions(t *testing.T) {
 	}
 	if times[23] != times[30] || times[18] >= times[30] || times[19] <= times[30] {
 		t.Errorf("%v", times)
+	}
+}
+
+// TestDomainsChooseNVLS: a rack counts as one node, where NVLS is chosen if nothing
+// is said, and NVLSTree between racks; not where it was switched off, nor for
+// what it cannot do on so many ranks.
+func TestDomainsChooseNVLS(t *testing.T) {
+	for _, tc := range []struct {
+		trays int
+		op    collective.Op
+		off   bool
+		want  string
+	}{
+		{18, collective.AllReduce, false, "nvls"},
+		{18, collective.AllReduce, true, "tree"},
+		{18, collective.ReduceScatter, false, "ring"},
+		{36, collective.AllReduce, false, "nvlstree"},
+	} {
+		f, err := fabric.New(emu.Cluster{Groups: []emu.Group{{Count: tc.trays, System: "gb200-nvl72"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := question(tc.op)
+		q.MinBytes, q.MaxBytes, q.Tuning.NoNVLS = 64<<20, 64<<20, tc.off
+		s, err := New(f, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Cases[0].Chosen.Algorithm; got != tc.want {
+			t.Errorf("%s on %d trays, NVLS off %v: %s, want %s", tc.op, tc.trays, tc.off, got, tc.want)
+		}
 	}
 }

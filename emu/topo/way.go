@@ -94,6 +94,9 @@ func (w *Way) route(f *fabric.Fabric, channel int, p collective.Protocol) {
 		if r.FromSwitch {
 			w.Via = "NVLink domain"
 		}
+		if chips, _ := f.Slice(w.From.Node); chips != nil && r.FromSwitch {
+			w.Via = "ICI"
+		}
 		w.wait("%v posts", placeOf(f, r.SendProxy), r.Post)
 		w.path(f, r.Wire)
 		w.wait("%v posts its receipt", placeOf(f, r.RecvProxy), r.RecvPost)
@@ -109,6 +112,8 @@ func (w *Way) within() string {
 		switch {
 		case strings.Contains(h.Name, "/nvlink-"):
 			return "NVLink"
+		case strings.Contains(h.Name, "/ici-"):
+			return "ICI"
 		case strings.Contains(h.Name, "/dram-"):
 			via = "host memory"
 		}

@@ -8,6 +8,7 @@
 //	flow.go     fairness: one booking that ends after now for each connection
 //	weather.go  what faults make of a port: its rate, its latency
 //	loss.go     frames that get lost, and news of it for their senders
+//	ways.go     routes by other NICs and other tables of switches
 //	shared.go   Shared: the fabric participant, which owns the shared ports
 //
 // The node kernel embeds a Transit for the ports of its nodes; the coordinator

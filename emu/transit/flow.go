@@ -1,6 +1,9 @@
 package transit
 
-import "github.com/railyard/railyard/shaping"
+import (
+	"github.com/railyard/railyard/emu/fault"
+	"github.com/railyard/railyard/shaping"
+)
 
 // flow is a connection's turn at a port it does not have to itself: the frame
 // whose booking ends after now, and those that wait behind it. There is a flow
@@ -33,7 +36,7 @@ func (t *Transit) reach(i int32) (arrived bool) {
 		w.last = i
 		return false
 	}
-	if p.spare && p.whole() {
+	if p.spare && (p.weather == nil || p.Share == fault.Whole) {
 		return t.leave(i, f.Head, f.Tail)
 	}
 	if p.Fits(f.Head, t.Now(), f.Bytes) {

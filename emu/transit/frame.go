@@ -30,6 +30,7 @@ type Frame struct {
 	// Useless: the receiver will not take it, since one before it is missing. It
 	// goes no further than its source's egress.
 	Useless bool
+	Way     Way
 	// PSN numbers the frames of a connection that may lose some, in the order in
 	// which they must arrive.
 	PSN uint32
@@ -57,6 +58,7 @@ type Header struct {
 	// Nak the receiver has noticed, since more came; without, only a timer will.
 	Lost, Nak  bool
 	PSN        uint32
+	Way        Way
 	At         int32        // position on the wire path of the port it reaches next
 	Head, Tail shaping.Time // when it reaches it; a credit has only a tail
 	Bytes      shaping.Bytes

@@ -59,6 +59,12 @@ func (t *Transit) departs(f *Frame, end shaping.Time) bool {
 	if f.path.Lossy == 0 {
 		return true
 	}
+	if apart := t.faults.Apart(t.fabric.NodeOf(int(f.From)), t.fabric.NodeOf(int(f.To))); apart != nil {
+		if _, cut := apart.DownDuring(t.Now(), f.Tail); cut {
+			t.fate.Lost, t.fate.Port, t.fate.Rest = true, f.path.Ports[max(f.path.Inject-1, 0)], f.Bytes
+			return false
+		}
+	}
 	if at := f.path.Inject - 1; at >= 0 && !t.passes(f, f.path.Ports[at], t.Now(), end) {
 		return false
 	}
@@ -144,7 +150,7 @@ func (t *Transit) tell(f *Frame, psn uint32, rest shaping.Bytes, nak bool) {
 	if stamp >= t.faults.Dead(t.fabric.NodeOf(int(f.From))) {
 		return
 	}
-	h := Header{Conn: f.Conn, Source: f.Source, Seq: f.Seq, Hop: f.Hop, Lost: true, Nak: nak, PSN: psn, At: f.path.Ports[f.at],
+	h := Header{Conn: f.Conn, Source: f.Source, Seq: f.Seq, Hop: f.Hop, Lost: true, Nak: nak, PSN: psn, Way: f.Way, At: f.path.Ports[f.at],
 		Head: stamp, Tail: stamp, Bytes: rest, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
 	if to := t.hosts[t.fabric.NodeOf(int(f.From))]; int32(to) != t.me {
 		t.Left = append(t.Left, Emission{to, f.Local, h})

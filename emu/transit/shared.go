@@ -39,6 +39,9 @@ func (s *Shared) Check(h *Header) error {
 		return fmt.Errorf("a frame of %d bytes on connection %d stamped %d to %d ps, when it is %d ps",
 			h.Bytes, h.Conn, int64(h.Head), int64(h.Tail), int64(s.Now()))
 	}
+	if h.Way != 0 && (s.Ways == nil || !s.Ways.Valid(h.From, h.To, h.Way)) {
+		return fmt.Errorf("a frame on connection %d by a way %d that there is none of", h.Conn, h.Way)
+	}
 	ports := s.route(h).Wire.Ports
 	if h.At < 0 || int(h.At) >= len(ports) || !s.Owns(ports[h.At]) {
 		return fmt.Errorf("a frame on connection %d for port %d of its way, which is not shared", h.Conn, h.At)
@@ -50,6 +53,9 @@ func (s *Shared) Check(h *Header) error {
 func (s *Shared) Accept(h Header) { s.Transit.Accept(h, &s.route(&h).Wire, -1) }
 
 func (s *Shared) route(h *Header) *fabric.Route {
+	if h.Way != 0 {
+		return s.Ways.Route(h.From, h.To, h.Channel, h.Protocol, h.Way)
+	}
 	k := routeKey{h.From, h.To, h.Channel, h.Protocol}
 	r, ok := s.routes[k]
 	if !ok {
@@ -73,8 +79,8 @@ func (s *Shared) Forward(until shaping.Time, emit func(e Emission, induced shapi
 		for _, e := range s.Left {
 			r := s.route(&e.Header)
 			induced := r.Reaction(e.Tail, e.Bytes, e.Protocol)
-			if e.Lost { // it may be sent again at once
-				induced = e.Tail.Add(r.Wire.Latency[r.Wire.Inject-1])
+			if e.Lost { // it may be sent again at once, by whichever NIC
+				induced = e.Tail.Add(s.fabric.LeastHop())
 			}
 			until = min(until, induced)
 			emit(e, induced)

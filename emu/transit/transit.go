@@ -40,6 +40,7 @@ type Transit struct {
 
 	faults *fault.Schedule // nil: none
 	deaths bool            // some node dies
+	Ways   *Ways           // nil without faults
 	fate   Fate            // of the frame injected last
 	gaps   map[uint32]gap  // of connections that lost a frame at a shared port
 	lost   []Loss          // news on its way to senders here, by the number that events carry
@@ -63,8 +64,8 @@ type Emission struct {
 type port struct {
 	shaping.Calendar
 	flows []flow
-	spare bool
 	*weather
+	spare bool // nothing is booked, unless a fault has taken some of its rate
 }
 
 // MaxFrame is the most bytes a frame may have on the wire: more than a slice
@@ -89,10 +90,12 @@ func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
 	return t
 }
 
-// Suffer makes faults strike the ports. A schedule that replaces another must agree
+// Suffer makes faults strike the ports; after sweep switches route round what is
+// dead, never with 0. A schedule that replaces another must agree
 // with it on all that lies before now.
-func (t *Transit) Suffer(s *fault.Schedule) {
+func (t *Transit) Suffer(s *fault.Schedule, sweep shaping.Duration) {
 	t.faults, t.deaths, t.span = s, s.Deadly(), span(t.fabric, s)
+	t.Ways = newWays(t.fabric, s, sweep)
 	for i := range t.ports {
 		p := &t.ports[i]
 		p.weather = nil
@@ -210,13 +213,13 @@ func (t *Transit) Accept(h Header, path *fabric.Path, local int32) {
 	i := t.admit()
 	t.frames[i] = Frame{Source: h.Source, Seq: h.Seq, Hop: h.Hop, Conn: h.Conn, Local: local, Leg: Wire, Payload: h.Payload,
 		From: h.From, To: h.To, Channel: h.Channel, Protocol: h.Protocol,
-		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail, PSN: h.PSN}
+		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail, PSN: h.PSN, Way: h.Way}
 	t.Push(h.Key(), i)
 }
 
 func (f *Frame) header() Header {
 	return Header{Conn: f.Conn, Source: f.Source, Seq: f.Seq, Hop: f.Hop, Payload: f.Payload, At: f.at,
-		Head: f.Head, Tail: f.Tail, Bytes: f.Bytes, PSN: f.PSN, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
+		Head: f.Head, Tail: f.Tail, Bytes: f.Bytes, PSN: f.PSN, Way: f.Way, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
 }
 
 // Step carries frame i on from an Arrive or Leave event. It reports whether the

@@ -29,9 +29,6 @@ func (p *port) tune(now shaping.Time) {
 	}
 }
 
-// whole reports whether a port has all its rate.
-func (p *port) whole() bool { return p.weather == nil || p.Share == fault.Whole }
-
 // delay returns the latency that faults add behind a port for a frame.
 func (p *port) delay(t *Transit, id fabric.PortID, f *Frame) shaping.Duration {
 	if p.weather == nil {

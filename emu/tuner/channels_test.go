@@ -61,6 +61,8 @@ func TestChunksFollowSize(t *testing.T) {
 		{"2 × 128 × 32 KiB = 8 MiB", one, NVLS, collective.Simple, 8 * mib, 16, 0, 32 * kib},
 		{"below it", one, NVLS, collective.Simple, 8*mib - 1, 16, 0, 16 * kib},
 		{"NCCL_NVLS_CHUNKSIZE", one, NVLS, collective.Simple, 16 << 30, 16, 512 * kib, 512 * kib},
+		{"8 × 24 × 32 heads × 64 KiB = 384 MiB", domain(72), NVLS, collective.Simple, 384 * mib, 24, 0, 64 * kib},
+		{"below it", domain(72), NVLS, collective.Simple, 384*mib - 1, 24, 0, 32 * kib},
 		{"64 KiB from 4 nodes on", four, NVLSTree, collective.Simple, 1 << 34, 16, 0, 64 * kib},
 		{"1 × 128 × 64 KiB = 8 MiB", four, NVLSTree, collective.Simple, 8*mib - 1, 16, 0, 32 * kib},
 		{"256 KiB and less", four, CollNetChain, collective.Simple, 1 << 34, 16, 0, 256 * kib},

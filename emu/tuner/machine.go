@@ -1,6 +1,9 @@
 package tuner
 
-import "github.com/railyard/railyard/shaping"
+import (
+	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/shaping"
+)
 
 // CPU is a maker of host processors.
 type CPU uint8
@@ -14,7 +17,7 @@ const (
 
 // Communicator is what the model knows of a cluster.
 type Communicator struct {
-	Ranks, Nodes int
+	Ranks, Nodes int          // an NVLink domain counts as one node
 	NICs         int          // on a node, at least 1
 	NIC          shaping.Rate // of one NIC's wire, one way
 	GPU          Generation
@@ -25,7 +28,7 @@ type Communicator struct {
 	Version int
 	// CollNet: switches of the fabric reduce, and NCCL may use them.
 	CollNet bool
-	// NVLS: switches of a node reduce, and NCCL may use them.
+	// NVLS: switches of a node, or NVLink domain, reduce, and NCCL may use them.
 	NVLS bool
 }
 
@@ -85,13 +88,12 @@ func fastest(speeds []shaping.Rate, total shaping.Rate, channels int, most shapi
 	return best
 }
 
-// switched returns the graph of NVLS: a channel for each head, which is each
-// GPU on one node, and each GPU with a NIC on several.
+// switched returns the graph of NVLS: a channel for each head.
 func (c *Communicator) switched() graph {
 	nvlink := nvlinkRate(c.GPU, c.Version)
-	speeds, heads, most := speedsIntra[c.GPU], c.perNode(), nvlink
+	speeds, heads, most := speedsIntra[c.GPU], c.Heads(), nvlink
 	if c.Nodes > 1 {
-		speeds, heads, most = speedsInter[c.GPU], c.Heads(), c.nic()
+		speeds, most = speedsInter[c.GPU], c.nic()
 	}
 	each := nvlink / shaping.Rate(heads)
 	for _, v := range speeds {
@@ -102,12 +104,13 @@ func (c *Communicator) switched() graph {
 	return graph{heads, each, min(each, most)}
 }
 
-// Heads is how many GPUs of a node NVLS scatters to.
+// Heads is how many GPUs of a node NVLS scatters to: each on one node, and each
+// with a NIC on several, up to its limit.
 func (c *Communicator) Heads() int {
 	if c.Nodes == 1 {
-		return c.perNode()
+		return min(c.perNode(), collective.NVLSHeads)
 	}
-	return min(max(c.NICs, 1), c.perNode())
+	return min(max(c.NICs, 1), c.perNode(), collective.NVLSHeads)
 }
 
 // Graph returns what the search finds for rings and trees: how many channels,

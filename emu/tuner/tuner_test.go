@@ -19,6 +19,11 @@ func dgx(nodes int) Communicator {
 		Channels: 16, Version: 30, CollNet: true, NVLS: true}
 }
 
+// domain is so many GPUs of an NVL72, which count as one node.
+func domain(gpus int) Communicator {
+	return Communicator{Ranks: gpus, Nodes: 1, NICs: gpus, NIC: 50 * gbps, GPU: Blackwell, CPU: OtherCPU, Channels: 32, Version: 30, NVLS: true}
+}
+
 // with changes a communicator.
 func with(c Communicator, change func(c *Communicator)) Communicator {
 	change(&c)
@@ -99,6 +104,8 @@ func TestBandwidthsByHand(t *testing.T) {
 		{"NVLS all-gather: 8 × 40 × 0.85 × 7/8 × 7/8 = 208.25, × 8/7", dgx(1), collective.AllGather, NVLS, simple, 238_000},
 		{"NVLSTree: 8 × min(66.9, 45, 45.5), × 32/62", dgx(4), collective.AllReduce, NVLSTree, simple, 360_000 * 32 / 62},
 		{"NVLSTree on two nodes: 8 × min(66.9, 2 × 45, 57.7) = 461.6, × 16/30", dgx(2), collective.AllReduce, NVLSTree, simple, 461_600 * 16 / 30},
+		{"NVLS on 8 of a domain: 8 × 90 × 0.74 × 7/8 × 2 = 932.4, × 8/14", domain(8), collective.AllReduce, NVLS, simple, 932_400 * 8 / 14},
+		{"NVLS on 72, 32 of them heads: 32 × 20 × 0.74 × 31/32 × 2 = 917.6, × 72/142", domain(72), collective.AllReduce, NVLS, simple, 917_600 * 72 / 142},
 		{"CollNetDirect: 8 × 45 × 0.85 / 2", dgx(4), collective.AllReduce, CollNetDirect, simple, 153_000},
 		{"CollNetDirect all-gather: 8 × min(45, 0.9 × 45)", dgx(4), collective.AllGather, CollNetDirect, simple, 324_000},
 		{"CollNetDirect, 8 GPUs on 4 NICs: 4 × 48 / 1.5 × 0.85 / 2", half, collective.AllReduce, CollNetDirect, simple, 54_400},

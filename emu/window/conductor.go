@@ -64,15 +64,12 @@ func (c *Conductor) Await() {
 // Gone tells when it has got there.
 func (c *Conductor) Bury(i int, at shaping.Time) { c.parts[i].end = min(c.parts[i].end, at) }
 
-// Gone reports whether a participant that was to die has reported its last.
-func (c *Conductor) Gone(i int) bool { return c.parts[i].gone }
-
-// bury notes who has died: nothing can reach them any more before they do.
-func (c *Conductor) bury() {
-	for i := range c.parts {
-		p := &c.parts[i]
-		p.gone = p.gone || c.horizon != shaping.Never && c.horizon >= p.end && p.pending() == shaping.Never
-	}
+// Gone reports whether a participant that was to die has: something has happened
+// after that, and it has nothing left to do before.
+func (c *Conductor) Gone(i int) bool {
+	p := &c.parts[i]
+	p.gone = p.gone || p.end != shaping.Never && !p.waiting && p.pending() == shaping.Never && c.Now() >= p.end
+	return p.gone
 }
 
 // Pass says that everything before an instant is over: a batch begins there. Who
@@ -202,7 +199,6 @@ func (c *Conductor) advance() {
 		horizon = min(horizon, c.shared.Bound())
 	}
 	c.horizon = horizon
-	c.bury()
 }
 
 func (c *Conductor) grants() (all []Grant) {

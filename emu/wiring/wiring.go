@@ -7,7 +7,9 @@ import (
 	"github.com/railyard/railyard/collective"
 )
 
-// BlockID identifies a block among all blocks of a batch.
+// BlockID identifies a block among all blocks of a batch. In a plan whose
+// switches have more than collective.MaxPeers ports every block takes as many
+// ids as hold the numbers of so many connections.
 type BlockID uint32
 
 // ConnID identifies a connection among all connections of a batch: the sending
@@ -16,9 +18,6 @@ type ConnID uint32
 
 // Conn returns the id of the block's connection to its peer-th send peer.
 func (b BlockID) Conn(peer int) ConnID { return ConnID(b)*collective.MaxPeers + ConnID(peer) }
-
-// Block returns the sending block of a connection.
-func (c ConnID) Block() BlockID { return BlockID(c / collective.MaxPeers) }
 
 // None marks an end of a connection that this process does not host.
 const None = -1
@@ -93,24 +92,31 @@ func Lay(p *collective.Plan, base BlockID, hosted func(rank int) bool) (*Wiring,
 }
 
 // IDs returns how many block ids a run of p takes.
-func IDs(p *collective.Plan) BlockID { return BlockID(p.Ranks * p.Blocks) }
+func IDs(p *collective.Plan) BlockID { return BlockID(p.Ranks*p.Blocks) * width(p) }
+
+// width returns how many ids a block of p takes.
+func width(p *collective.Plan) BlockID {
+	return BlockID(max(1, (p.Ports+collective.MaxPeers-1)/collective.MaxPeers))
+}
 
 // Conn returns the position of the connection with the given id.
 func (w *Wiring) Conn(c ConnID) (int, bool) {
-	block := c.Block()
+	block := BlockID(c / collective.MaxPeers)
 	if block < w.base || block-w.base >= IDs(w.Plan) {
 		return 0, false
 	}
-	first, hosted := w.byRank[int(block-w.base)/w.Plan.Blocks]
+	block -= (block - w.base) % width(w.Plan)
+	at := int((block - w.base) / width(w.Plan))
+	first, hosted := w.byRank[at/w.Plan.Blocks]
 	if !hosted {
 		i, ok := w.foreign[c]
 		return i, ok
 	}
-	at := first + int(block-w.base)%w.Plan.Blocks
+	at = first + at%w.Plan.Blocks
 	if at >= len(w.Blocks) || w.Blocks[at].ID != block {
 		return 0, false // a rank with fewer blocks than the largest
 	}
-	peer := int(c % collective.MaxPeers)
+	peer := int(c - block.Conn(0))
 	if sends := w.Blocks[at].Sends; peer < len(sends) {
 		return sends[peer], true
 	}
@@ -124,14 +130,14 @@ func (w *Wiring) RankBlocks(rank int) (first int, hosted bool) {
 }
 
 func id(p *collective.Plan, base BlockID, rank, block int) BlockID {
-	return base + BlockID(rank*p.Blocks+block)
+	return base + BlockID(rank*p.Blocks+block)*width(p)
 }
 
 func (w *Wiring) joinSends(i int) error {
 	b := &w.Blocks[i]
-	if len(b.SendTo) > collective.MaxPeers || len(b.RecvFrom) > collective.MaxPeers {
+	if most := int(width(w.Plan)) * collective.MaxPeers; len(b.SendTo) > most || len(b.RecvFrom) > most {
 		return fmt.Errorf("rank %d block %d: %d send and %d receive peers; at most %d each",
-			b.Rank, b.Index, len(b.SendTo), len(b.RecvFrom), collective.MaxPeers)
+			b.Rank, b.Index, len(b.SendTo), len(b.RecvFrom), most)
 	}
 	b.Sends = slices.Grow(b.Sends, len(b.SendTo))
 	for k, to := range b.SendTo {

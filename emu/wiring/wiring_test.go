@@ -64,8 +64,8 @@ func TestLayByHand(t *testing.T) {
 	}
 	for _, c := range w.Conns {
 		conns = append(conns, fmt.Sprintf("%d: channel %d, rank %d block %d to rank %d block %d", c.ID, c.Channel, c.From, c.Sender, c.To, c.Receiver))
-		if at, ok := w.Conn(c.ID); !ok || w.Conns[at].ID != c.ID || c.ID.Block() != w.Blocks[c.Sender].ID {
-			t.Errorf("connection %d is found at %d, %v, and belongs to block %d", c.ID, at, ok, c.ID.Block())
+		if at, ok := w.Conn(c.ID); !ok || w.Conns[at].ID != c.ID || c.ID != w.Blocks[c.Sender].ID.Conn(0) {
+			t.Errorf("connection %d is found at %d, %v, and belongs to block %d", c.ID, at, ok, w.Blocks[c.Sender].ID)
 		}
 	}
 	if !slices.Equal(blocks, wantBlocks) || !slices.Equal(conns, wantConns) {
@@ -79,6 +79,47 @@ func TestLayByHand(t *testing.T) {
 	}
 	if _, ok := w.Conn(6401); ok {
 		t.Error("found a connection that there is not")
+	}
+}
+
+// TestSwitchesOfManyPorts: where a switch has more peers than a block's id has
+// numbers for, every block takes several ids, here or elsewhere, and each
+// connection is found by its own.
+func TestSwitchesOfManyPorts(t *testing.T) {
+	s := collective.Uniform(1, 72)
+	p, err := collective.Build("nvls", collective.AllReduce, s, collective.Options{Channels: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := wiring.IDs(p); n != 72*2*5*2 {
+		t.Errorf("takes %d ids, want 2 for each of 720 blocks", n)
+	}
+	ends := map[wiring.ConnID]int{}
+	for part := range 18 {
+		w, err := wiring.Lay(p, 1000, func(rank int) bool { return rank/4 == part })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range w.Conns {
+			c := &w.Conns[i]
+			if at, ok := w.Conn(c.ID); !ok || at != i {
+				t.Fatalf("connection %d, from %d to %d, is found at %d, %v; it is at %d", c.ID, c.From, c.To, at, ok, i)
+			}
+			for _, end := range []int{c.Sender, c.Receiver} {
+				if end != wiring.None {
+					ends[c.ID]++
+				}
+			}
+		}
+	}
+	// A channel: 72 × 32 to heads' sums, 32 to heads, 32 back, 32 × 72 from there.
+	if len(ends) != 2*(2*72*32+2*32) {
+		t.Errorf("%d connections", len(ends))
+	}
+	for id, n := range ends {
+		if n != 2 {
+			t.Errorf("connection %d has %d ends", id, n)
+		}
 	}
 }
 

@@ -27,6 +27,8 @@ type Hosts struct {
 	Serve func(context.Context, ServeConfig) error
 	// Status asks a running coordinator.
 	Status func(context.Context, StatusConfig) (Status, error)
+	// Doctor measures this host.
+	Doctor func(context.Context) (Health, error)
 }
 
 // App is one program: where it reads and writes, and what it runs.

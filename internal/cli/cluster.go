@@ -125,7 +125,7 @@ func known() emu.Known {
 	for _, s := range catalog.Systems() {
 		for _, name := range []string{s.Name, s.Alias} {
 			if name != "" {
-				k.Systems = append(k.Systems, emu.KnownSystem{Name: name, GPUs: s.GPUs, NICs: s.NICs, Kind: s.Fabric, Link: s.Link})
+				k.Systems = append(k.Systems, emu.KnownSystem{Name: name, GPUs: s.GPUs, NICs: s.NICs, Kind: s.Fabric, Link: s.Link, Pod: emu.Pod{Chips: s.Board.ICI.Chips, Slice: s.Board.ICI.Slice}})
 			}
 		}
 	}
@@ -161,6 +161,9 @@ func joins(c *emu.Cluster) error {
 	for i, g := range c.Groups {
 		for place := range g.Count {
 			servers = append(servers, fabric.Server{Group: i, Place: place, NICs: g.NICs})
+		}
+		if err := fabric.JoinSlice(g); err != nil {
+			return fmt.Errorf("the slice of nodes[%d]: %w", i, err)
 		}
 	}
 	_, err = fabric.Join(c.Fabric, l, servers, c.Seed)

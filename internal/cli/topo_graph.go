@@ -87,7 +87,9 @@ func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw
 	for _, g := range l.cluster.Groups {
 		m := l.server(&g, node)
 		_, gpus := f.GPURange(node)
-		groups = append(groups, draw.Group{Count: g.Count, Machine: &m, GPUs: gpus, NICs: f.NICs(node)})
+		drawn := draw.Group{Count: g.Count, Machine: &m, GPUs: gpus, NICs: f.NICs(node)}
+		overICI(f, node, &drawn)
+		groups = append(groups, drawn)
 		node += g.Count
 	}
 	net, title := f.Network(), fmt.Sprintf("%d servers, %d GPUs", f.Nodes(), f.GPUs())
@@ -97,6 +99,34 @@ func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw
 		title += ": " + networkWords(f, net)
 	}
 	return draw.Cluster(title, groups, net, f.Link().Wire, l.most), nil
+}
+
+// overICI adds to a group of servers the slice of TPUs that they make.
+func overICI(f *fabric.Fabric, first int, g *draw.Group) {
+	chips, _ := f.Slice(first)
+	if chips == nil {
+		return
+	}
+	host := make([]int, len(chips.Hosts))
+	for i := range g.Count {
+		_, of := f.Slice(first + i)
+		for chip := range len(chips.Hosts) / g.Count {
+			host[of(chip)] = i
+		}
+	}
+	leaving := make([]int, len(host))
+	for _, t := range chips.Trunks() {
+		if host[t.A] != host[t.B] {
+			leaving[t.A]++
+			leaving[t.B]++
+		}
+	}
+	v := &f.System(first).NVLink
+	g.ICI, g.Link = fmt.Sprintf("ICI, torus %dx%dx%d", chips.Dims[0], chips.Dims[1], chips.Dims[2]), v.Wire/shaping.Rate(v.Links)
+	g.Leave = func(place, gpu int) int {
+		_, of := f.Slice(first + place)
+		return leaving[of(gpu)]
+	}
 }
 
 // server returns the inside of a group's servers: as the file has it in full, or

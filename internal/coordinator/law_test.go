@@ -65,6 +65,45 @@ func TestLaw(t *testing.T) {
 	}
 }
 
+// TestLawInDomains is TestLaw for trays of NVLink domains: what NVSwitches reduce
+// and multicast crosses processes, in one domain whose trays are processes, in one of
+// more GPUs than a block of an SM has peers, and between two.
+func TestLawInDomains(t *testing.T) {
+	trays := func(count, gpus int) emu.Group { return emu.Group{Count: count, System: "gb200-nvl72", GPUs: gpus} }
+	for _, test := range []struct {
+		name, algorithm string
+		groups          []emu.Group
+		procs           int
+		late            bool
+	}{
+		{"three trays", "nvls", []emu.Group{trays(3, 3)}, 3, true},
+		{"a rack in parts", "nvls", []emu.Group{trays(18, 4)}, 4, false},
+		{"two racks", "nvlstree", []emu.Group{trays(2, 3), trays(2, 2)}, 4, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := emu.Cluster{Name: "domains", Groups: test.groups}
+			want := foresee(t, c, single(test.algorithm))
+			gather(t, c, test.procs, spreading{test.procs, test.late}.delay).lawful(single(test.algorithm), want)
+		})
+	}
+}
+
+// TestLawOverICI: the law on a slice of TPUs. All its links are shared, those of a
+// host's board too, and a dark circuit sends messages about it.
+func TestLawOverICI(t *testing.T) {
+	t.Parallel()
+	c := emu.Cluster{Name: "slice", Groups: []emu.Group{{Count: 4, System: "tpu-v4",
+		Slice: emu.Slice{Torus: []int{4, 4, 1}, Wrap: "xy", Dark: []string{"x0"}}}}}
+	for _, s := range []spreading{{1, false}, {2, true}, {4, true}} {
+		t.Run(fmt.Sprintf("%d processes", s.procs), func(t *testing.T) {
+			r := gather(t, c, s.procs, s.delay)
+			for _, algorithm := range []string{"ring", "tree"} {
+				r.lawful(single(algorithm), foresee(t, c, single(algorithm)))
+			}
+		})
+	}
+}
+
 // spreading is over how many processes nodes are spread, and whether frames
 // between them are held back at random.
 type spreading struct {

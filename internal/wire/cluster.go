@@ -30,9 +30,29 @@ func EncodeCluster(c *emu.Cluster) *railyardv1.Cluster {
 			Count: u32("count", g.Count), System: g.System, Gpus: u32("gpus", g.GPUs), Nics: u32("nics", g.NICs),
 			Machine: g.Machine, NoGdr: g.NoGDR,
 			Switches: g.Switches,
+			Torus:    u32s("torus", g.Torus), Wrap: g.Wrap, Cubes: u32s("cubes", g.Cubes), Dark: g.Dark,
 		})
 	}
 	return m
+}
+
+// u32s returns numbers as they go on the wire.
+func u32s(field string, n []int) []uint32 {
+	var all []uint32
+	for _, v := range n {
+		all = append(all, u32(field, v))
+	}
+	return all
+}
+
+// ints returns numbers from the wire, and notes those that are out of bounds.
+func ints(bad *faults, field string, n []uint32, least uint32) []int {
+	var all []int
+	for i, v := range n {
+		within(bad, fmt.Sprintf("%s[%d]", field, i), v, least, maxNodes)
+		all = append(all, int(v))
+	}
+	return all
 }
 
 // encodeMachines returns the machines of a cluster as a cluster file, nothing
@@ -76,6 +96,10 @@ func DecodeCluster(m *railyardv1.Cluster) (emu.Cluster, error) {
 			Count: int(g.GetCount()), System: g.GetSystem(), GPUs: int(g.GetGpus()), NICs: int(g.GetNics()),
 			Machine: g.GetMachine(), NoGDR: g.GetNoGdr(),
 			Switches: g.GetSwitches(),
+			Slice: emu.Slice{
+				Torus: ints(&bad, fmt.Sprintf("groups[%d].torus", i), g.GetTorus(), 1), Wrap: g.GetWrap(),
+				Cubes: ints(&bad, fmt.Sprintf("groups[%d].cubes", i), g.GetCubes(), 0), Dark: g.GetDark(),
+			},
 		})
 	}
 	if text := m.GetMachines(); text != "" {
@@ -89,16 +113,13 @@ func DecodeCluster(m *railyardv1.Cluster) (emu.Cluster, error) {
 }
 
 func encodeFabric(f *emu.Fabric) *railyardv1.Fabric {
-	m := &railyardv1.Fabric{
+	return &railyardv1.Fabric{
 		Kind: f.Kind, Link: f.Link, Routing: f.Routing,
 		Oversubscription: u32("oversubscription", f.Oversubscription),
 		Unit:             u32("unit", f.Unit), Planes: u32("planes", f.Planes),
 		HostsPerSwitch: u32("hosts per switch", f.HostsPerSwitch), Switches: f.Switches,
+		Dims: u32s("dims", f.Dims),
 	}
-	for _, d := range f.Dims {
-		m.Dims = append(m.Dims, u32("dims", d))
-	}
-	return m
 }
 
 // maxPlanes is the most networks beside each other that a message is believed.
@@ -115,9 +136,6 @@ func decodeFabric(bad *faults, m *railyardv1.Fabric) emu.Fabric {
 	within(bad, "fabric.unit", m.GetUnit(), 0, math.MaxInt32)
 	within(bad, "fabric.planes", m.GetPlanes(), 0, maxPlanes)
 	within(bad, "fabric.hosts_per_switch", m.GetHostsPerSwitch(), 0, math.MaxInt32)
-	for i, d := range m.GetDims() {
-		within(bad, fmt.Sprintf("fabric.dims[%d]", i), d, 1, maxNodes)
-		f.Dims = append(f.Dims, int(d))
-	}
+	f.Dims = ints(bad, "fabric.dims", m.GetDims(), 1)
 	return f
 }

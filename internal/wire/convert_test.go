@@ -83,6 +83,9 @@ func TestClusterRoundTrip(t *testing.T) {
 				GPUs: []machine.GPU{{PCI: machine.PCI{BusID: "0000:01:00.0"}, Model: "H100"}}, NICs: []machine.NIC{{Speed: 50 * shaping.GBps}}}},
 		},
 		{
+			Groups: []emu.Group{{Count: 32, System: "tpu-v4", Slice: emu.Slice{Torus: []int{4, 4, 8}, Wrap: "xz", Cubes: []int{0, 7}, Dark: []string{"x5", "z0@7"}}}},
+		},
+		{
 			Groups: []emu.Group{{Count: 2, System: "dgx-h100", Switches: []string{"a", "b"}}},
 			Fabric: emu.Fabric{Kind: "custom", Switches: []string{"a", "b", "c"}, Links: []emu.FabricLink{
 				{From: "c", To: []string{"a", "b"}, Count: 4, Rate: 50 * shaping.GBps, Latency: shaping.Microsecond}, {From: "a", To: []string{"b"}}}},
@@ -214,7 +217,7 @@ func TestHeaderByTheFabric(t *testing.T) {
 		{nil, "kind: missing"},
 		{&railyardv1.FrameHeader{Kind: data, Protocol: simple, HasPayload: true, PayloadBytes: 1}, "payload_bytes 1: must be 0"},
 		{&railyardv1.FrameHeader{Kind: data, Protocol: simple, HeadPs: -5}, "head_ps 18446744073709551611: at most"},
-		{&railyardv1.FrameHeader{Kind: -1, Protocol: simple}, "kind 18446744073709551615: at most 3"},
+		{&railyardv1.FrameHeader{Kind: -1, Protocol: simple}, "kind 18446744073709551615: at most 5"},
 	} {
 		_, err := DecodeHeader(c.h)
 		sayAll(t, err, c.want)

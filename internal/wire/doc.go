@@ -4,11 +4,13 @@
 //	Control plane, one Encode and one Decode a noun:
 //	cluster.go   emu.Cluster
 //	run.go       emu.Run, emu.Batch, emu.End
+//	pace.go      how well the paced clock kept time
 //	plan.go      plans that runs and sweeps carry as text
 //	record.go    emu.Record, many at a time, by column
 //	header.go    transit.Header: frames to and from the fabric
 //	enums.go     operations, protocols, element types, reductions (enum.go: how they pair)
 //	check.go     faults: all that is wrong with a message, at once
+//	fault.go     emu.Fault, emu.Resilience, emu.Failure, emu.Progress; calls that differ
 //	failure.go   Failure: a typed cause and where it struck
 //	status.go    … as a gRPC status
 //	bench.go     sweep.Spec and sweep.Row
@@ -22,6 +24,7 @@
 //	decode.go    … read, over the buffers that grpc received (cursor.go)
 //	pool.go      where its buffers come from
 //
+//	network.go   what streams go over: TCP, or what a test brings
 //	options.go   how every server and client of ours is configured, and why
 //
 // Encoding cannot fail: what the contract can't say is a bug and panics.

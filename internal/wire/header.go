@@ -14,7 +14,7 @@ import (
 // fields is a FrameHeader as the wire has it: every field is a varint, and
 // entry i is the field with number i+1. The layout is what lets a batch be
 // written and read without a message object for each frame.
-type fields [15]uint64
+type fields [17]uint64
 
 // Positions in fields: the field numbers of FrameHeader, less one.
 const (
@@ -33,23 +33,26 @@ const (
 	fTo
 	fChannel
 	fProtocol
+	fPSN
+	fWay
 )
 
 var fieldNames = [len(fields{})]string{
 	"conn_id", "kind", "source", "seq", "hop", "hop_index", "head_ps", "tail_ps", "wire_bytes",
-	"has_payload", "payload_bytes", "from_gpu", "to_gpu", "channel", "protocol",
+	"has_payload", "payload_bytes", "from_gpu", "to_gpu", "channel", "protocol", "psn", "way",
 }
 
 // limits is the largest value of each field. What lies above would wrap round
 // when it is narrowed, or mean a negative number, or, as a source, not fit the
 // order of events (transit.Order).
 var limits = fields{
-	fConn: math.MaxUint32, fKind: uint64(railyardv1.FrameKind_FRAME_KIND_PAYLOAD),
+	fConn: math.MaxUint32, fKind: uint64(railyardv1.FrameKind_FRAME_KIND_NAK),
 	fSource: 1<<28 - 1, fSeq: math.MaxUint32, fHop: math.MaxUint32, fHopIndex: math.MaxInt32,
 	fHead: math.MaxInt64, fTail: math.MaxInt64, fWireBytes: math.MaxInt64,
 	fHasPayload: 1, fPayloadBytes: math.MaxInt32,
 	fFrom: math.MaxInt32, fTo: math.MaxInt32, fChannel: math.MaxInt32,
 	fProtocol: uint64(railyardv1.Protocol_PROTOCOL_LL128),
+	fPSN:      math.MaxUint32, fWay: math.MaxInt64,
 }
 
 // pack returns the fields of a header whose payload has n bytes. A header
@@ -61,7 +64,7 @@ func pack(h *transit.Header, n int) fields {
 		fHead: uint64(h.Head), fTail: uint64(h.Tail), fWireBytes: uint64(h.Bytes),
 		fPayloadBytes: uint64(n),
 		fFrom:         uint64(h.From), fTo: uint64(h.To), fChannel: uint64(h.Channel),
-		fProtocol: uint64(protocols.encode(h.Protocol)),
+		fProtocol: uint64(protocols.encode(h.Protocol)), fPSN: uint64(h.PSN), fWay: uint64(h.Way),
 	}
 	if h.Payload {
 		f[fHasPayload] = 1
@@ -79,6 +82,10 @@ func kind(h *transit.Header) railyardv1.FrameKind {
 		return railyardv1.FrameKind_FRAME_KIND_CREDIT
 	case h.Alone:
 		return railyardv1.FrameKind_FRAME_KIND_PAYLOAD
+	case h.Lost && h.Nak:
+		return railyardv1.FrameKind_FRAME_KIND_NAK
+	case h.Lost:
+		return railyardv1.FrameKind_FRAME_KIND_LOST
 	default:
 		return railyardv1.FrameKind_FRAME_KIND_DATA
 	}
@@ -95,7 +102,10 @@ func (f *fields) unpack() (h transit.Header, n int, err error) {
 	if err != nil {
 		return transit.Header{}, 0, err
 	}
+	nak := f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_NAK)
 	return transit.Header{
+		Lost: nak || f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_LOST), Nak: nak,
+		PSN: uint32(f[fPSN]), Way: transit.Way(f[fWay]),
 		Conn: uint32(f[fConn]), Credit: f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_CREDIT),
 		Alone:  f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_PAYLOAD),
 		Source: uint32(f[fSource]), Seq: uint32(f[fSeq]), Hop: uint32(f[fHop]), At: int32(f[fHopIndex]),
@@ -113,7 +123,7 @@ func (f *fields) check() error {
 		}
 	}
 	if f[fKind] == 0 {
-		return fmt.Errorf("frame header: kind: missing; allowed are data, credit and payload")
+		return fmt.Errorf("frame header: kind: missing; allowed are data, credit, payload, lost and nak")
 	}
 	if f[fPayloadBytes] > 0 && f[fHasPayload] == 0 {
 		return fmt.Errorf("frame header: payload_bytes %d: must be 0 without has_payload", f[fPayloadBytes])
@@ -124,9 +134,9 @@ func (f *fields) check() error {
 // size returns how many bytes the fields take as a message.
 func (f *fields) size() int {
 	n := 0
-	for _, v := range f {
+	for i, v := range f {
 		if v != 0 {
-			n += 1 + protowire.SizeVarint(v)
+			n += protowire.SizeTag(protowire.Number(i+1)) + protowire.SizeVarint(v)
 		}
 	}
 	return n
@@ -136,7 +146,7 @@ func (f *fields) size() int {
 func (f *fields) append(b []byte) []byte {
 	for i, v := range f {
 		if v != 0 {
-			b = append(b, byte(i+1)<<3|byte(protowire.VarintType))
+			b = protowire.AppendTag(b, protowire.Number(i+1), protowire.VarintType)
 			b = protowire.AppendVarint(b, v)
 		}
 	}
@@ -174,7 +184,7 @@ func EncodeHeader(h *transit.Header) *railyardv1.FrameHeader {
 		Source: h.Source, Seq: h.Seq, Hop: h.Hop, HopIndex: uint32(h.At),
 		HeadPs: int64(h.Head), TailPs: int64(h.Tail), WireBytes: int64(h.Bytes), HasPayload: h.Payload,
 		FromGpu: uint32(h.From), ToGpu: uint32(h.To), Channel: uint32(h.Channel),
-		Protocol: protocols.encode(h.Protocol),
+		Protocol: protocols.encode(h.Protocol), Psn: h.PSN, Way: uint64(h.Way),
 	}
 	return m
 }
@@ -189,7 +199,7 @@ func DecodeHeader(m *railyardv1.FrameHeader) (transit.Header, error) {
 		fHead:     uint64(m.GetHeadPs()), fTail: uint64(m.GetTailPs()), fWireBytes: uint64(m.GetWireBytes()),
 		fPayloadBytes: uint64(m.GetPayloadBytes()),
 		fFrom:         uint64(m.GetFromGpu()), fTo: uint64(m.GetToGpu()), fChannel: uint64(m.GetChannel()),
-		fProtocol: uint64(m.GetProtocol()),
+		fProtocol: uint64(m.GetProtocol()), fPSN: uint64(m.GetPsn()), fWay: m.GetWay(),
 	}
 	if m.GetHasPayload() {
 		f[fHasPayload] = 1

@@ -46,6 +46,7 @@ func EncodeRun(r *emu.Run) *railyardv1.Run {
 	for rank, gpu := range r.Comm {
 		m.Comm[rank] = u32("comm", gpu)
 	}
+	encodeCalls(m, r)
 	return m
 }
 
@@ -82,6 +83,7 @@ func DecodeRun(m *railyardv1.Run) (emu.Run, error) {
 		}
 		r.Plan, r.File = plan, m.GetFile()
 	}
+	decodeCalls(&bad, &r, m)
 	return r, bad.in("run")
 }
 

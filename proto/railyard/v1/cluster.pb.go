@@ -125,7 +125,17 @@ type NodeGroup struct {
 	NoGdr bool `protobuf:"varint,6,opt,name=no_gdr,json=noGdr,proto3" json:"no_gdr,omitempty"`
 	// Switches of a custom fabric that the NICs hang on: one for all, or one for
 	// each.
-	Switches      []string `protobuf:"bytes,16,rep,name=switches,proto3" json:"switches,omitempty"`
+	Switches []string `protobuf:"bytes,16,rep,name=switches,proto3" json:"switches,omitempty"`
+	// How ICI joins the chips of a group of TPU hosts: sizes in x, y and z. Empty:
+	// as close to a cube as fits.
+	Torus []uint32 `protobuf:"varint,17,rep,packed,name=torus,proto3" json:"torus,omitempty"`
+	// Dimensions that optical circuits close to rings, such as "xyz", or "none".
+	// Empty: all, of whole cubes.
+	Wrap string `protobuf:"bytes,18,opt,name=wrap,proto3" json:"wrap,omitempty"`
+	// Cubes of the pod that the slice is made of. Empty: 0, 1, 2 …
+	Cubes []uint32 `protobuf:"varint,19,rep,packed,name=cubes,proto3" json:"cubes,omitempty"`
+	// Optical switches, and circuits through them, that carry no light.
+	Dark          []string `protobuf:"bytes,20,rep,name=dark,proto3" json:"dark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -205,6 +215,34 @@ func (x *NodeGroup) GetNoGdr() bool {
 func (x *NodeGroup) GetSwitches() []string {
 	if x != nil {
 		return x.Switches
+	}
+	return nil
+}
+
+func (x *NodeGroup) GetTorus() []uint32 {
+	if x != nil {
+		return x.Torus
+	}
+	return nil
+}
+
+func (x *NodeGroup) GetWrap() string {
+	if x != nil {
+		return x.Wrap
+	}
+	return ""
+}
+
+func (x *NodeGroup) GetCubes() []uint32 {
+	if x != nil {
+		return x.Cubes
+	}
+	return nil
+}
+
+func (x *NodeGroup) GetDark() []string {
+	if x != nil {
+		return x.Dark
 	}
 	return nil
 }
@@ -434,7 +472,7 @@ const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\x06groups\x18\x02 \x03(\v2\x16.railyard.v1.NodeGroupR\x06groups\x12+\n" +
 	"\x06fabric\x18\x03 \x01(\v2\x13.railyard.v1.FabricR\x06fabric\x12\x12\n" +
 	"\x04seed\x18\x04 \x01(\x04R\x04seed\x12\x1a\n" +
-	"\bmachines\x18\x05 \x01(\tR\bmachines\"\xae\x01\n" +
+	"\bmachines\x18\x05 \x01(\tR\bmachines\"\x82\x02\n" +
 	"\tNodeGroup\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\rR\x05count\x12\x16\n" +
 	"\x06system\x18\x02 \x01(\tR\x06system\x12\x12\n" +
@@ -442,7 +480,11 @@ const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\x04nics\x18\x04 \x01(\rR\x04nics\x12\x18\n" +
 	"\amachine\x18\x05 \x01(\tR\amachine\x12\x15\n" +
 	"\x06no_gdr\x18\x06 \x01(\bR\x05noGdr\x12\x1a\n" +
-	"\bswitches\x18\x10 \x03(\tR\bswitches\"\xab\x02\n" +
+	"\bswitches\x18\x10 \x03(\tR\bswitches\x12\x14\n" +
+	"\x05torus\x18\x11 \x03(\rR\x05torus\x12\x12\n" +
+	"\x04wrap\x18\x12 \x01(\tR\x04wrap\x12\x14\n" +
+	"\x05cubes\x18\x13 \x03(\rR\x05cubes\x12\x12\n" +
+	"\x04dark\x18\x14 \x03(\tR\x04dark\"\xab\x02\n" +
 	"\x06Fabric\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04link\x18\x02 \x01(\tR\x04link\x12*\n" +

@@ -34,6 +34,11 @@ const (
 	// The elements of a slice whose header goes by way of the fabric. It counts
 	// among the frames that a grant expects, but is no event.
 	FrameKind_FRAME_KIND_PAYLOAD FrameKind = 3
+	// News for the sender of a connection that a frame was lost in the fabric, of
+	// which wire_bytes have to be sent again.
+	FrameKind_FRAME_KIND_LOST FrameKind = 4
+	// The same, and the receiver has noticed.
+	FrameKind_FRAME_KIND_NAK FrameKind = 5
 )
 
 // Enum value maps for FrameKind.
@@ -43,12 +48,16 @@ var (
 		1: "FRAME_KIND_DATA",
 		2: "FRAME_KIND_CREDIT",
 		3: "FRAME_KIND_PAYLOAD",
+		4: "FRAME_KIND_LOST",
+		5: "FRAME_KIND_NAK",
 	}
 	FrameKind_value = map[string]int32{
 		"FRAME_KIND_UNSPECIFIED": 0,
 		"FRAME_KIND_DATA":        1,
 		"FRAME_KIND_CREDIT":      2,
 		"FRAME_KIND_PAYLOAD":     3,
+		"FRAME_KIND_LOST":        4,
+		"FRAME_KIND_NAK":         5,
 	}
 )
 
@@ -205,7 +214,11 @@ type FrameHeader struct {
 	// Channel of the connection.
 	Channel uint32 `protobuf:"varint,14,opt,name=channel,proto3" json:"channel,omitempty"`
 	// Protocol of the connection.
-	Protocol      Protocol `protobuf:"varint,15,opt,name=protocol,proto3,enum=railyard.v1.Protocol" json:"protocol,omitempty"`
+	Protocol Protocol `protobuf:"varint,15,opt,name=protocol,proto3,enum=railyard.v1.Protocol" json:"protocol,omitempty"`
+	// Number of the frame among those of a connection that may lose some.
+	Psn uint32 `protobuf:"varint,16,opt,name=psn,proto3" json:"psn,omitempty"`
+	// By which NICs and tables of switches it goes; 0 is the connection's own.
+	Way           uint64 `protobuf:"varint,17,opt,name=way,proto3" json:"way,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -345,6 +358,20 @@ func (x *FrameHeader) GetProtocol() Protocol {
 	return Protocol_PROTOCOL_UNSPECIFIED
 }
 
+func (x *FrameHeader) GetPsn() uint32 {
+	if x != nil {
+		return x.Psn
+	}
+	return 0
+}
+
+func (x *FrameHeader) GetWay() uint64 {
+	if x != nil {
+		return x.Way
+	}
+	return 0
+}
+
 var File_railyard_v1_exchange_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_exchange_proto_rawDesc = "" +
@@ -356,7 +383,7 @@ const file_railyard_v1_exchange_proto_rawDesc = "" +
 	"\x10from_participant\x18\x02 \x01(\rR\x0ffromParticipant\x12\x14\n" +
 	"\x05batch\x18\x03 \x01(\rR\x05batch\x122\n" +
 	"\aheaders\x18\x04 \x03(\v2\x18.railyard.v1.FrameHeaderR\aheaders\x12\x18\n" +
-	"\apayload\x18\x0f \x01(\fR\apayload\"\xc1\x03\n" +
+	"\apayload\x18\x0f \x01(\fR\apayload\"\xe5\x03\n" +
 	"\vFrameHeader\x12\x17\n" +
 	"\aconn_id\x18\x01 \x01(\rR\x06connId\x12*\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x16.railyard.v1.FrameKindR\x04kind\x12\x16\n" +
@@ -375,12 +402,16 @@ const file_railyard_v1_exchange_proto_rawDesc = "" +
 	"\bfrom_gpu\x18\f \x01(\rR\afromGpu\x12\x15\n" +
 	"\x06to_gpu\x18\r \x01(\rR\x05toGpu\x12\x18\n" +
 	"\achannel\x18\x0e \x01(\rR\achannel\x121\n" +
-	"\bprotocol\x18\x0f \x01(\x0e2\x15.railyard.v1.ProtocolR\bprotocol*k\n" +
+	"\bprotocol\x18\x0f \x01(\x0e2\x15.railyard.v1.ProtocolR\bprotocol\x12\x10\n" +
+	"\x03psn\x18\x10 \x01(\rR\x03psn\x12\x10\n" +
+	"\x03way\x18\x11 \x01(\x04R\x03way*\x94\x01\n" +
 	"\tFrameKind\x12\x1a\n" +
 	"\x16FRAME_KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fFRAME_KIND_DATA\x10\x01\x12\x15\n" +
 	"\x11FRAME_KIND_CREDIT\x10\x02\x12\x16\n" +
-	"\x12FRAME_KIND_PAYLOAD\x10\x032S\n" +
+	"\x12FRAME_KIND_PAYLOAD\x10\x03\x12\x13\n" +
+	"\x0fFRAME_KIND_LOST\x10\x04\x12\x12\n" +
+	"\x0eFRAME_KIND_NAK\x10\x052S\n" +
 	"\x0fExchangeService\x12@\n" +
 	"\bExchange\x12\x17.railyard.v1.FrameBatch\x1a\x17.railyard.v1.FrameBatch(\x010\x01B\xa8\x01\n" +
 	"\x0fcom.railyard.v1B\rExchangeProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"

@@ -458,7 +458,14 @@ type Run struct {
 	OffsetPs int64 `protobuf:"varint,14,opt,name=offset_ps,json=offsetPs,proto3" json:"offset_ps,omitempty"`
 	// Text of the MSCCL file whose plan is carried out instead of what the
 	// algorithm builds; empty for none.
-	File          []byte `protobuf:"bytes,15,opt,name=file,proto3" json:"file,omitempty"`
+	File []byte `protobuf:"bytes,15,opt,name=file,proto3" json:"file,omitempty"`
+	// Ranks that never call.
+	Absent []uint32 `protobuf:"varint,30,rep,packed,name=absent,proto3" json:"absent,omitempty"`
+	// Ranks that call otherwise than the others.
+	Odd []*OddCall `protobuf:"bytes,31,rep,name=odd,proto3" json:"odd,omitempty"`
+	// For each rank, one more than the run of the batch after which it issues this
+	// one; 0 for at once. Empty: all at once.
+	After         []uint32 `protobuf:"varint,32,rep,packed,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -598,6 +605,82 @@ func (x *Run) GetFile() []byte {
 	return nil
 }
 
+func (x *Run) GetAbsent() []uint32 {
+	if x != nil {
+		return x.Absent
+	}
+	return nil
+}
+
+func (x *Run) GetOdd() []*OddCall {
+	if x != nil {
+		return x.Odd
+	}
+	return nil
+}
+
+func (x *Run) GetAfter() []uint32 {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+// OddCall is a call that does not match those of the others.
+type OddCall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rank that calls.
+	Rank uint32 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
+	// How it differs, in words.
+	Says          string `protobuf:"bytes,2,opt,name=says,proto3" json:"says,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OddCall) Reset() {
+	*x = OddCall{}
+	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OddCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OddCall) ProtoMessage() {}
+
+func (x *OddCall) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OddCall.ProtoReflect.Descriptor instead.
+func (*OddCall) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_run_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *OddCall) GetRank() uint32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *OddCall) GetSays() string {
+	if x != nil {
+		return x.Says
+	}
+	return ""
+}
+
 // RankEnd is the instant at which a rank finished an iteration of a run.
 type RankEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -615,7 +698,7 @@ type RankEnd struct {
 
 func (x *RankEnd) Reset() {
 	*x = RankEnd{}
-	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	mi := &file_railyard_v1_run_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -627,7 +710,7 @@ func (x *RankEnd) String() string {
 func (*RankEnd) ProtoMessage() {}
 
 func (x *RankEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	mi := &file_railyard_v1_run_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -640,7 +723,7 @@ func (x *RankEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankEnd.ProtoReflect.Descriptor instead.
 func (*RankEnd) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_run_proto_rawDescGZIP(), []int{2}
+	return file_railyard_v1_run_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RankEnd) GetRun() uint32 {
@@ -683,7 +766,7 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"\x04root\x18\x04 \x01(\rR\x04root\x12!\n" +
 	"\fbuffer_bytes\x18\x05 \x01(\x03R\vbufferBytes\x12\x1f\n" +
 	"\vchunk_bytes\x18\x06 \x01(\x03R\n" +
-	"chunkBytes\"\xc2\x03\n" +
+	"chunkBytes\"\x98\x04\n" +
 	"\x03Run\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1c\n" +
 	"\talgorithm\x18\x02 \x01(\tR\talgorithm\x122\n" +
@@ -702,7 +785,13 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"\tlaunch_ps\x18\f \x01(\x03R\blaunchPs\x12\x12\n" +
 	"\x04sync\x18\r \x01(\bR\x04sync\x12\x1b\n" +
 	"\toffset_ps\x18\x0e \x01(\x03R\boffsetPs\x12\x12\n" +
-	"\x04file\x18\x0f \x01(\fR\x04file\"b\n" +
+	"\x04file\x18\x0f \x01(\fR\x04file\x12\x16\n" +
+	"\x06absent\x18\x1e \x03(\rR\x06absent\x12&\n" +
+	"\x03odd\x18\x1f \x03(\v2\x14.railyard.v1.OddCallR\x03odd\x12\x14\n" +
+	"\x05after\x18  \x03(\rR\x05after\"1\n" +
+	"\aOddCall\x12\x12\n" +
+	"\x04rank\x18\x01 \x01(\rR\x04rank\x12\x12\n" +
+	"\x04says\x18\x02 \x01(\tR\x04says\"b\n" +
 	"\aRankEnd\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\x12\x1c\n" +
@@ -768,7 +857,7 @@ func file_railyard_v1_run_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_run_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_railyard_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_railyard_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_railyard_v1_run_proto_goTypes = []any{
 	(Op)(0),             // 0: railyard.v1.Op
 	(Protocol)(0),       // 1: railyard.v1.Protocol
@@ -776,7 +865,8 @@ var file_railyard_v1_run_proto_goTypes = []any{
 	(Reduction)(0),      // 3: railyard.v1.Reduction
 	(*PlanOptions)(nil), // 4: railyard.v1.PlanOptions
 	(*Run)(nil),         // 5: railyard.v1.Run
-	(*RankEnd)(nil),     // 6: railyard.v1.RankEnd
+	(*OddCall)(nil),     // 6: railyard.v1.OddCall
+	(*RankEnd)(nil),     // 7: railyard.v1.RankEnd
 }
 var file_railyard_v1_run_proto_depIdxs = []int32{
 	1, // 0: railyard.v1.PlanOptions.protocol:type_name -> railyard.v1.Protocol
@@ -784,11 +874,12 @@ var file_railyard_v1_run_proto_depIdxs = []int32{
 	4, // 2: railyard.v1.Run.options:type_name -> railyard.v1.PlanOptions
 	2, // 3: railyard.v1.Run.dtype:type_name -> railyard.v1.DataType
 	3, // 4: railyard.v1.Run.redop:type_name -> railyard.v1.Reduction
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	6, // 5: railyard.v1.Run.odd:type_name -> railyard.v1.OddCall
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_run_proto_init() }
@@ -802,7 +893,7 @@ func file_railyard_v1_run_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_run_proto_rawDesc), len(file_railyard_v1_run_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

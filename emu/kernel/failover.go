@@ -1,0 +1,99 @@
+package kernel
+
+import (
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/shaping"
+)
+
+// wire returns the path of a connection between nodes by a way: its own mostly.
+func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
+	c := &k.conns[ci]
+	if way == 0 {
+		return &k.remotes[c.remote].route.Wire
+	}
+	r := &k.runs[c.run]
+	channel := int32(r.wired.Conns[ci-r.firstConn].Channel)
+	return &k.Ways.Route(c.from, c.to, channel, r.protocol, way).Wire
+}
+
+// failOver makes a connection go on by other NICs of its nodes, once they have been
+// probed, and reports whether there are any. What was on its way is sent again.
+// (NCCL_IB_RESILIENCY_PORT_FAILOVER; a second failure while it sends again ends it
+// there, and here only when nothing else is left.)
+func (k *Kernel) failOver(ci int32, g *guard) bool {
+	c := &k.conns[ci]
+	at := k.Now().Add(k.bear.Probe)
+	channel := k.runs[c.run].wired.Conns[ci-k.runs[c.run].firstConn].Channel
+	from, to, ok := k.fabric.OtherRails(int(c.from), int(c.to), channel, func(node, nic int) bool { return k.alive(node, nic, at, at) })
+	if !ok {
+		return false
+	}
+	r := k.remoteOf(ci)
+	k.steer(ci, r, g, g.way.Since(k.Ways.Changes(at)).By(from, to))
+	g.open, g.next, g.tries = false, int(g.gap-g.base), 0
+	r.nicBusy = at
+	k.postAt(ci, at)
+	return true
+}
+
+// alive reports whether a NIC works from one instant to another.
+func (k *Kernel) alive(node, nic int, a, b shaping.Time) bool {
+	for _, id := range []fabric.PortID{k.fabric.NICEgress(node, nic), k.fabric.NICIngress(node, nic)} {
+		if _, down := k.faults.Port(id).DownDuring(a, b); down {
+			return false
+		}
+	}
+	return true
+}
+
+// settle looks, when a connection is about to send something new, whether it should
+// go another way from now on: tables have changed, or its own NICs are back. It
+// waits until nothing is on its way, so that nothing overtakes.
+func (k *Kernel) settle(ci int32, r *remote, g *guard) {
+	if g.sent.len() > 0 {
+		return
+	}
+	way := g.way.Since(k.Ways.Changes(k.Now()))
+	if k.bear.Failback && way != way.Own() && k.recovered(ci) {
+		way = way.Own()
+	}
+	if way != g.way {
+		k.steer(ci, r, g, way)
+	}
+}
+
+// recovered reports whether a connection's own NICs have worked long enough.
+func (k *Kernel) recovered(ci int32) bool {
+	c := &k.conns[ci]
+	channel := k.runs[c.run].wired.Conns[ci-k.runs[c.run].firstConn].Channel
+	from, to := k.fabric.Rails(int(c.from), int(c.to), channel)
+	since := max(k.Now().Add(-k.bear.Recover), 0)
+	return k.alive(k.fabric.NodeOf(int(c.from)), from, since, k.Now()) && k.alive(k.fabric.NodeOf(int(c.to)), to, since, k.Now())
+}
+
+// reroute makes what is sent again go by the tables that there are now.
+func (k *Kernel) reroute(ci int32, r *remote, g *guard) {
+	if way := g.way.Since(k.Ways.Changes(k.Now())); way != g.way {
+		k.steer(ci, r, g, way)
+	}
+}
+
+// steer sends a connection another way from now on. Only its wire changes: buffer,
+// proxies and credits stay.
+func (k *Kernel) steer(ci int32, r *remote, g *guard, way transit.Way) {
+	g.way = way
+	own := *k.own(ci)
+	if way != 0 {
+		own.Wire = *k.wire(ci, way)
+	}
+	r.route, g.trip = &own, own.Wire.Trip()
+}
+
+// own returns the route that a connection began with.
+func (k *Kernel) own(ci int32) *fabric.Route {
+	c := &k.conns[ci]
+	r := &k.runs[c.run]
+	wc := &r.wired.Conns[ci-r.firstConn]
+	return k.route(routeKey{fabric.End{GPU: int(c.from), Unit: wc.Out}, fabric.End{GPU: int(c.to), Unit: wc.In}, wc.Channel, r.depth, r.protocol, k.sharp})
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package pacer
+
+func hostWaiter() (waiter, error) { return newTimerWaiter(), nil }
