@@ -28,6 +28,7 @@
 //	predict/   one kernel, the whole cluster, to the end
 //	tuner/     NCCL's published cost model: which algorithm, protocol, channels
 //	experiment/ a scenario carried out: attempts, policies, expectations
+//	rehearse/  scenarios in one kernel
 //	fault/     declared faults, made into what each part is like at each instant
 //	trial/     when a batch that faults struck is over, and why
 //	sweep/     from what a user asks of bench or predict to batches, and rows

@@ -42,13 +42,14 @@ func typeOf(word string) (string, error) {
 // Check returns what is wrong with a scenario that was read, all at once: values of
 // type *emu.Problem.
 func Check(s *emu.Scenario) error {
-	_, err := prepare(*s)
+	_, err := Prepare(*s)
 	return err
 }
 
-// prepare makes a scenario concrete, with faults that wait for a rehearsal left
-// out.
-func prepare(s emu.Scenario) (*Setup, error) {
+// Prepare makes a scenario concrete, without the instants for which some faults
+// wait (Schedule.Waiting): emu/rehearse finds those. The error joins values of type
+// *emu.Problem.
+func Prepare(s emu.Scenario) (*Setup, error) {
 	u := &Setup{Scenario: s, Bear: s.Resilience}
 	u.Bear.Failover = u.Bear.Failover || s.Failovers()
 	f, err := fault.Fabric(s.Cluster, s.Faults)

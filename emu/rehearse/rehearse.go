@@ -1,4 +1,4 @@
-package experiment
+package rehearse
 
 import (
 	"errors"
@@ -6,17 +6,18 @@ import (
 	"slices"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/experiment"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/predict"
 	"github.com/railyard/railyard/shaping"
 )
 
-// New returns a scenario made concrete. Faults that strike after an operation, or at
+// Prepare returns a scenario made concrete. Faults that strike after an operation, or at
 // a step of a plan, get their instants from rehearsals in one kernel, one after the
 // other: times are known to the picosecond, so that the fault is then an ordinary
 // scheduled one. stop, when it is not nil, is asked now and then whether to give up.
-func New(s emu.Scenario, stop func() error) (*Setup, error) {
-	u, err := prepare(s)
+func Prepare(s emu.Scenario, stop func() error) (*experiment.Setup, error) {
+	u, err := experiment.Prepare(s)
 	if err != nil {
 		return nil, err
 	}
@@ -26,13 +27,13 @@ func New(s emu.Scenario, stop func() error) (*Setup, error) {
 			return u, nil
 		}
 		i := waiting[0]
-		at, err := u.rehearse(&s.Faults[i].When, stop)
+		at, err := rehearse(u, &s.Faults[i].When, stop)
 		if err != nil {
 			return nil, err
 		}
 		if at == shaping.Never {
-			return nil, errors.Join(problem(fmt.Sprintf("spec.faults[%d]", i),
-				"what it waits for never happens: an operation that is not ended, or a step that the plan does not have on that rank and channel"))
+			return nil, &emu.Problem{Field: fmt.Sprintf("spec.faults[%d]", i),
+				Reason: "what it waits for never happens: an operation that is not ended, or a step that the plan does not have on that rank and channel"}
 		}
 		s.Faults = slices.Clone(s.Faults)
 		w := &s.Faults[i].When
@@ -40,7 +41,7 @@ func New(s emu.Scenario, stop func() error) (*Setup, error) {
 		if w.At == 0 {
 			w.At = 1 // an instant, not a default
 		}
-		if u, err = prepare(s); err != nil {
+		if u, err = experiment.Prepare(s); err != nil {
 			return nil, err
 		}
 	}
@@ -59,19 +60,19 @@ type rehearsal struct {
 }
 
 // rehearse returns the instant for which a fault waits; Never: it does not come.
-func (u *Setup) rehearse(w *emu.When, stop func() error) (shaping.Time, error) {
+func rehearse(u *experiment.Setup, w *emu.When, stop func() error) (shaping.Time, error) {
 	r := &rehearsal{when: w, seen: shaping.Never}
 	p := predict.NewFaulty(u.Fabric, w.Step != nil, u.Schedule, u.Bear)
 	p.Stop, p.Visit = stop, r.visit
-	_, err := u.Run(func(b emu.Batch) (Executed, error) {
+	_, err := u.Run(func(b emu.Batch) (experiment.Executed, error) {
 		for i := range b.Runs {
 			b.Runs[i].Real = 0
 		}
 		r.batch, r.ends = b, nil
 		out, err := p.Execute(b)
 		r.op += operations(&b)
-		return Executed{Outcome: out}, err
-	}, Watcher{})
+		return experiment.Executed{Outcome: out}, err
+	}, experiment.Watcher{})
 	if errors.Is(err, errSeen) {
 		return r.seen, nil
 	}
@@ -143,5 +144,5 @@ func locate(b *emu.Batch, n int) (run, iteration int) {
 		}
 		n -= b.Runs[i].Iterations
 	}
-	return none, none
+	return -1, -1
 }

@@ -1,7 +1,8 @@
-package experiment
+package rehearse
 
 import (
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/experiment"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/payload"
 	"github.com/railyard/railyard/emu/predict"
@@ -10,7 +11,7 @@ import (
 
 // Local executes batches here, in one kernel, on real elements.
 type Local struct {
-	setup    *Setup
+	setup    *experiment.Setup
 	session  *predict.Session
 	machines []*payload.Machine // of the batch; nil where a run moves headers alone
 	before   shaping.Time       // when the last batch was over
@@ -18,7 +19,7 @@ type Local struct {
 
 // NewLocal returns an executor of a scenario's batches. stop, when it is not nil, is
 // asked now and then whether to give up.
-func NewLocal(u *Setup, stop func() error) *Local {
+func NewLocal(u *experiment.Setup, stop func() error) *Local {
 	l := &Local{setup: u, before: -1}
 	if u.Schedule == nil {
 		l.session = predict.New(u.Fabric, false)
@@ -30,10 +31,10 @@ func NewLocal(u *Setup, stop func() error) *Local {
 }
 
 // Execute runs a batch to its end, and compares what it left if it came there.
-func (l *Local) Execute(b emu.Batch) (Executed, error) {
+func (l *Local) Execute(b emu.Batch) (experiment.Executed, error) {
 	w, err := kernel.Lay(l.setup.Fabric, b, func(int) bool { return true })
 	if err != nil {
-		return Executed{}, err
+		return experiment.Executed{}, err
 	}
 	l.machines = make([]*payload.Machine, len(b.Runs))
 	for i := range b.Runs {
@@ -42,7 +43,7 @@ func (l *Local) Execute(b emu.Batch) (Executed, error) {
 		}
 	}
 	out, err := l.session.Execute(b)
-	res := Executed{Outcome: out}
+	res := experiment.Executed{Outcome: out}
 	if err != nil || out.Failure != nil {
 		l.before = max(l.before, out.Now)
 		return res, err
@@ -57,7 +58,7 @@ func (l *Local) Execute(b emu.Batch) (Executed, error) {
 		for _, v := range m.VerifyAll() {
 			if v.Wrong > 0 {
 				res.Wrong[i] += v.Wrong
-				res.Places = append(res.Places, Place{Call: i, Rank: v.Rank, Wrong: v.Wrong, First: v.First})
+				res.Places = append(res.Places, experiment.Place{Call: i, Rank: v.Rank, Wrong: v.Wrong, First: v.First})
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package experiment_test
+package rehearse_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/experiment"
+	"github.com/railyard/railyard/emu/rehearse"
 )
 
 var known = emu.Known{Fabric: catalog.ParseFabric, Faults: experiment.Faults()}
@@ -26,11 +27,11 @@ func load(t *testing.T, text string) emu.Scenario {
 // carry runs a scenario here.
 func carry(t *testing.T, s emu.Scenario) (*experiment.Setup, *experiment.Report) {
 	t.Helper()
-	u, err := experiment.New(s, nil)
+	u, err := rehearse.Prepare(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := u.Run(experiment.NewLocal(u, nil).Execute, experiment.Watcher{})
+	r, err := u.Run(rehearse.NewLocal(u, nil).Execute, experiment.Watcher{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +48,11 @@ func TestRuns(t *testing.T) {
 			if err != nil {
 				return err.Error() + "\n"
 			}
-			u, err := experiment.New(s, nil)
+			u, err := rehearse.Prepare(s, nil)
 			if err != nil {
 				return err.Error() + "\n"
 			}
-			r, err := u.Run(experiment.NewLocal(u, nil).Execute, experiment.Watcher{})
+			r, err := u.Run(rehearse.NewLocal(u, nil).Execute, experiment.Watcher{})
 			if err != nil {
 				return err.Error() + "\n"
 			}
