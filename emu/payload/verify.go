@@ -14,15 +14,18 @@ type Verdict struct {
 	Rank int
 	// Wrong is how many elements are not, to the bit, what they must be.
 	Wrong int64
-	// First is the position of the first of them; 0 where none is wrong.
-	First int64
 	// Elements is how many were looked at: 0 on ranks to which the operation
 	// gives nothing.
 	Elements int64
 	// Digest is a hash of the elements looked at. Where the operation leaves
 	// the same on all ranks (Op.Uniform), all digests of a run are equal.
 	Digest uint64
+	// First are the first elements that are wrong, up to mostListed.
+	First []int64
 }
+
+// mostListed is how many wrong elements a verdict lists: enough to see a pattern.
+const mostListed = 8
 
 // chunkElems is how many elements are compared at a time: an expectation of
 // 256 KiB at most, which stays in the second-level cache. Even, so that chunks
@@ -76,16 +79,23 @@ func (m *Machine) verify(ranks []memory) []Verdict {
 				verdicts[i].Digest += right // the same bytes have the same digest
 				continue
 			}
-			if n := collective.CountWrong(got, want, m.run.DType); n > 0 {
-				if verdicts[i].Wrong == 0 {
-					verdicts[i].First = first + m.differ(got, want)
-				}
-				verdicts[i].Wrong += n
-			}
+			verdicts[i].Wrong += collective.CountWrong(got, want, m.run.DType)
+			verdicts[i].First = m.list(verdicts[i].First, got, want, first)
 			verdicts[i].Digest += digest(got, uint64(at)/8)
 		}
 	}
 	return verdicts
+}
+
+// list adds to a list the elements in which two pieces differ, the first of which is
+// the given one of the output, up to mostListed.
+func (m *Machine) list(all []int64, got, want []byte, first int64) []int64 {
+	for i := int64(0); i < int64(len(got)) && len(all) < mostListed; i += m.size {
+		if !bytes.Equal(got[i:i+m.size], want[i:i+m.size]) {
+			all = append(all, first+i/m.size)
+		}
+	}
+	return all
 }
 
 // finish does to a rank's output what the last store of a result does: that of
@@ -95,32 +105,6 @@ func (m *Machine) finish(r *memory, elems int64) {
 		collective.Finish(r.buffers[collective.Output][:elems*m.size], m.run.DType, m.run.RedOp, m.data.Ranks)
 	}
 	r.finished = true
-}
-
-// differ returns the first element in which two buffers differ.
-func (m *Machine) differ(a, b []byte) int64 {
-	i := int64(0)
-	for bytes.Equal(a[i*m.size:][:m.size], b[i*m.size:][:m.size]) {
-		i++
-	}
-	return i
-}
-
-// Flip turns a bit over in the result of a hosted rank: of an element as counted in
-// what the operation gives the rank. A rank that it gives nothing has none.
-func (m *Machine) Flip(rank int, element int64, bit int) {
-	for i := range m.ranks {
-		if m.ranks[i].rank != rank {
-			continue
-		}
-		elems := collective.Checked(m.run.Op, m.data.Ranks, rank, m.data.Root, m.geo.Count)
-		if elems == 0 {
-			return
-		}
-		m.finish(&m.ranks[i], elems)
-		at := element%elems*m.size + int64(bit/8)%m.size
-		m.ranks[i].buffers[collective.Output][at] ^= 1 << (bit % 8)
-	}
 }
 
 // digest returns the sum of hashes of the 8-byte words of b, the first of which
