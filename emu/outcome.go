@@ -18,6 +18,8 @@ type Outcome struct {
 	Failure *Failure
 	// Progress is how far each rank came, run by run, where the batch failed.
 	Progress []Progress
+	// WrongRanks lists the ranks whose results are wrong, where they were looked at.
+	WrongRanks []WrongRank
 	// Redone is how many bytes transports sent again.
 	Redone shaping.Bytes
 }
@@ -109,4 +111,11 @@ func SortEnds(ends []End) {
 		}
 		return a.Rank - b.Rank
 	})
+}
+
+// WrongRank is a rank with a wrong result.
+type WrongRank struct {
+	Run, Rank int
+	Elements  int64   // how many are wrong
+	First     []int64 // the first of them, a few
 }

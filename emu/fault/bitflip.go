@@ -4,8 +4,8 @@ package fault
 var bitflip = Kind{
 	Word: "bitflip", Family: "data",
 	Also:     []string{"bit_flip", "bit-flip", "sdc", "silent-corruption"},
-	Strikes:  []Class{GPU, NIC, Link},
-	Means:    "a bit turns over in the result that a GPU holds, or in what a NIC or link carries, and no CRC sees it",
+	Strikes:  []Class{GPU, NIC},
+	Means:    "a bit turns over in the result that a GPU holds, or in what a NIC sends, and no CRC sees it",
 	Default:  "element and bit are drawn",
 	Hardware: "silent data corruption: nothing tells but a check of the results. Training goes on with a wrong gradient",
 	Source:   "Dixit et al.: Silent data corruptions at scale, arXiv:2102.11245 (2021)",
@@ -19,10 +19,8 @@ func compileBitflip(s *strike) {
 		if p.class == GPU {
 			first, _ := s.f.GPURange(p.node)
 			flip.GPU = first + p.index
-		} else if hits := s.portsOf(p); len(hits) > 0 {
-			flip.Port = hits[0].Port // out of a NIC; of a link, up
 		} else {
-			s.say("target", "%s carries nothing: no NIC hangs on it", p.name)
+			flip.Port = s.portsOf(p)[0].Port // out of it
 		}
 		for _, span := range s.spans {
 			flip.At = span.from

@@ -280,3 +280,20 @@ func (s *Schedule) LeastSpeed() int64 {
 
 // Throttles reports whether some GPU's engines are slow at times.
 func (s *Schedule) Throttles() bool { return s != nil && len(s.gpus) > 0 }
+
+// Bit returns which element and bit a flip turns over, drawn where it does not say.
+// Both are to be counted round what there is.
+func (s *Schedule) Bit(flip int) (element, bit uint64) {
+	if s == nil || flip < 0 || flip >= len(s.flips) {
+		return 0, 0
+	}
+	f := &s.flips[flip]
+	element, bit = uint64(f.Element), uint64(f.Bit)
+	if f.Element < 0 {
+		element = s.Draw(0xb17, uint64(flip)) >> 1
+	}
+	if f.Bit < 0 {
+		bit = s.Draw(0xb18, uint64(flip)) >> 40
+	}
+	return element, bit
+}

@@ -96,7 +96,11 @@ func (k *Kernel) hand(ci int32) {
 // frame returns the frame of a slice on a connection, ready to be injected.
 func (k *Kernel) frame(b *block, ci int32, leg uint8, wire shaping.Bytes, payload bool) transit.Frame {
 	c := &k.conns[ci]
-	return transit.Frame{Local: ci, Source: b.id, Seq: b.count(), Conn: c.id, Leg: leg, Payload: payload,
+	flip := uint32(0)
+	if len(k.flips) > 0 && payload && leg == transit.Wire {
+		flip = k.strike(ci)
+	}
+	return transit.Frame{Flip: flip, Local: ci, Source: b.id, Seq: b.count(), Conn: c.id, Leg: leg, Payload: payload,
 		From: c.from, To: c.to, Channel: b.channel, Protocol: k.runs[c.run].protocol, Bytes: wire}
 }
 

@@ -19,6 +19,13 @@ type grave struct {
 func (k *Kernel) Suffer(s *fault.Schedule) {
 	k.Transit.Suffer(s, k.bear.Sweep)
 	k.faults, k.halts, k.throttled = s, s.Stops(), s.Throttles()
+	k.flips = k.flips[:0]
+	for i, f := range s.Flips() {
+		if f.GPU < 0 {
+			f.Fault = i // what matters from here on
+			k.flips = append(k.flips, f)
+		}
+	}
 	k.graves = k.graves[:0]
 	for n := range k.owners.Node {
 		if at := s.Dead(n); at != shaping.Never && at > k.Now() {
@@ -112,3 +119,19 @@ func (k *Kernel) kept(ri int32) bool {
 
 // Abort drops everything that is pending. What has been booked stands.
 func (k *Kernel) Abort() { k.Clear() }
+
+// strike returns one more than the position of a flip that strikes what is about to
+// leave by a connection's NIC, 0 for none. A flip strikes once.
+func (k *Kernel) strike(ci int32) uint32 {
+	p := &k.remoteOf(ci).route.Wire
+	if p.Inject == 0 {
+		return 0
+	}
+	for i, f := range k.flips {
+		if f.Port == p.Ports[p.Inject-1] && f.At <= k.Now() {
+			k.flips = slices.Delete(k.flips, i, i+1)
+			return uint32(f.Fault) + 1
+		}
+	}
+	return 0
+}

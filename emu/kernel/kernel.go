@@ -58,6 +58,7 @@ type Kernel struct {
 	halts     []fault.Stop
 	ordered   bool          // some run of the batch follows another
 	redone    shaping.Bytes // sent again in the batch
+	flips     []fault.Flip  // of links, that have struck nothing yet
 	throttled bool          // some GPU's engines are slow at times
 	staged    bool          // some connection leads through host memory, which slows SMs
 	sharp     bool          // some run of the batch has blocks in the fabric's switches
@@ -87,6 +88,11 @@ type Move struct {
 	Step  int32
 	Loop  int32
 	Slice int32
+	// Flip, when not 0, says that this is none of that: a bit turns over in a message
+	// that waits on a connection. Flip is one more than its position among the flips
+	// of the session, Block the connection's position among the run's wired ones,
+	// Slice how many messages wait before it.
+	Flip int32
 }
 
 // Emission is a frame or a credit for another participant.

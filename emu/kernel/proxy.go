@@ -114,7 +114,12 @@ func (k *Kernel) receive(i, ci int32) {
 
 // deliver hands a slice from another node to its block.
 func (k *Kernel) deliver(i int32) {
-	ci := k.Frame(i).Local
+	f := k.Frame(i)
+	ci := f.Local
+	if f.Flip > 0 {
+		c := &k.conns[ci]
+		k.effects.Moves = append(k.effects.Moves, Move{Run: c.run, Block: ci - k.runs[c.run].firstConn, Slice: c.ready, Flip: int32(f.Flip)})
+	}
 	k.Release(i)
 	if r := k.remoteOf(ci); !r.fromHere {
 		r.due.pop()

@@ -36,7 +36,7 @@ func (k *Kernel) execute(b *block, bi int32) {
 	}
 	k.spent[busy] += b.until.Sub(now)
 	if payload {
-		k.effects.Moves = append(k.effects.Moves, Move{b.run, b.wired, b.step, b.loop, b.slice})
+		k.effects.Moves = append(k.effects.Moves, Move{Run: b.run, Block: b.wired, Step: b.step, Loop: b.loop, Slice: b.slice})
 	}
 	if k.Record {
 		k.log(b, s, now, data)

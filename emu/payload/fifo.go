@@ -3,6 +3,7 @@ package payload
 import (
 	"fmt"
 
+	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu/wiring"
 )
 
@@ -77,4 +78,36 @@ func (m *Machine) Tamper(conn int, f func(waiting [][]byte)) {
 
 func name(c *wiring.Conn) string {
 	return fmt.Sprintf("%d→%d of channel %d", c.From, c.To, c.Channel)
+}
+
+// FlipWaiting turns over a bit of an element of a message that waits on a
+// connection, behind n others. Element and bit are counted round what is there; a
+// message without elements stays as it is.
+func (m *Machine) FlipWaiting(conn, n int, element, bit uint64) {
+	q := &m.fifos[conn]
+	if waiting := q.msgs[q.head:]; n < len(waiting) {
+		m.flip(waiting[n], element, bit)
+	}
+}
+
+func (m *Machine) flip(b []byte, element, bit uint64) {
+	elems := uint64(len(b)) / uint64(m.size)
+	if elems == 0 {
+		return
+	}
+	element %= elems
+	bit %= 8 * uint64(m.size)
+	b[element*uint64(m.size)+bit/8] ^= 1 << (bit % 8)
+}
+
+// FlipOutput turns over a bit of an element of a hosted rank's result, counted
+// likewise.
+func (m *Machine) FlipOutput(rank int, element, bit uint64) {
+	for i := range m.ranks {
+		if r := &m.ranks[i]; r.rank == rank {
+			elems := collective.Checked(m.run.Op, m.data.Ranks, rank, m.data.Root, m.geo.Count)
+			m.finish(r, elems)
+			m.flip(r.buffers[collective.Output][:elems*m.size], element, bit)
+		}
+	}
 }

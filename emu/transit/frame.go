@@ -30,6 +30,7 @@ type Frame struct {
 	// Useless: the receiver will not take it, since one before it is missing. It
 	// goes no further than its source's egress.
 	Useless bool
+	Flip    uint32 // one more than the position of a flip that strikes its elements
 	Way     Way
 	// PSN numbers the frames of a connection that may lose some, in the order in
 	// which they must arrive.
@@ -59,6 +60,7 @@ type Header struct {
 	Lost, Nak  bool
 	PSN        uint32
 	Way        Way
+	Flip       uint32
 	At         int32        // position on the wire path of the port it reaches next
 	Head, Tail shaping.Time // when it reaches it; a credit has only a tail
 	Bytes      shaping.Bytes

@@ -213,13 +213,13 @@ func (t *Transit) Accept(h Header, path *fabric.Path, local int32) {
 	i := t.admit()
 	t.frames[i] = Frame{Source: h.Source, Seq: h.Seq, Hop: h.Hop, Conn: h.Conn, Local: local, Leg: Wire, Payload: h.Payload,
 		From: h.From, To: h.To, Channel: h.Channel, Protocol: h.Protocol,
-		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail, PSN: h.PSN, Way: h.Way}
+		path: path, at: h.At, Bytes: h.Bytes, Head: h.Head, Tail: h.Tail, PSN: h.PSN, Way: h.Way, Flip: h.Flip}
 	t.Push(h.Key(), i)
 }
 
 func (f *Frame) header() Header {
 	return Header{Conn: f.Conn, Source: f.Source, Seq: f.Seq, Hop: f.Hop, Payload: f.Payload, At: f.at,
-		Head: f.Head, Tail: f.Tail, Bytes: f.Bytes, PSN: f.PSN, Way: f.Way, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
+		Head: f.Head, Tail: f.Tail, Bytes: f.Bytes, PSN: f.PSN, Way: f.Way, Flip: f.Flip, From: f.From, To: f.To, Channel: f.Channel, Protocol: f.Protocol}
 }
 
 // Step carries frame i on from an Arrive or Leave event. It reports whether the

@@ -14,7 +14,7 @@ import (
 // fields is a FrameHeader as the wire has it: every field is a varint, and
 // entry i is the field with number i+1. The layout is what lets a batch be
 // written and read without a message object for each frame.
-type fields [17]uint64
+type fields [18]uint64
 
 // Positions in fields: the field numbers of FrameHeader, less one.
 const (
@@ -35,11 +35,12 @@ const (
 	fProtocol
 	fPSN
 	fWay
+	fFlip
 )
 
 var fieldNames = [len(fields{})]string{
 	"conn_id", "kind", "source", "seq", "hop", "hop_index", "head_ps", "tail_ps", "wire_bytes",
-	"has_payload", "payload_bytes", "from_gpu", "to_gpu", "channel", "protocol", "psn", "way",
+	"has_payload", "payload_bytes", "from_gpu", "to_gpu", "channel", "protocol", "psn", "way", "flip",
 }
 
 // limits is the largest value of each field. What lies above would wrap round
@@ -52,7 +53,7 @@ var limits = fields{
 	fHasPayload: 1, fPayloadBytes: math.MaxInt32,
 	fFrom: math.MaxInt32, fTo: math.MaxInt32, fChannel: math.MaxInt32,
 	fProtocol: uint64(railyardv1.Protocol_PROTOCOL_LL128),
-	fPSN:      math.MaxUint32, fWay: math.MaxInt64,
+	fPSN:      math.MaxUint32, fWay: math.MaxInt64, fFlip: math.MaxInt32,
 }
 
 // pack returns the fields of a header whose payload has n bytes. A header
@@ -64,7 +65,7 @@ func pack(h *transit.Header, n int) fields {
 		fHead: uint64(h.Head), fTail: uint64(h.Tail), fWireBytes: uint64(h.Bytes),
 		fPayloadBytes: uint64(n),
 		fFrom:         uint64(h.From), fTo: uint64(h.To), fChannel: uint64(h.Channel),
-		fProtocol: uint64(protocols.encode(h.Protocol)), fPSN: uint64(h.PSN), fWay: uint64(h.Way),
+		fProtocol: uint64(protocols.encode(h.Protocol)), fPSN: uint64(h.PSN), fWay: uint64(h.Way), fFlip: uint64(h.Flip),
 	}
 	if h.Payload {
 		f[fHasPayload] = 1
@@ -105,7 +106,7 @@ func (f *fields) unpack() (h transit.Header, n int, err error) {
 	nak := f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_NAK)
 	return transit.Header{
 		Lost: nak || f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_LOST), Nak: nak,
-		PSN: uint32(f[fPSN]), Way: transit.Way(f[fWay]),
+		PSN: uint32(f[fPSN]), Way: transit.Way(f[fWay]), Flip: uint32(f[fFlip]),
 		Conn: uint32(f[fConn]), Credit: f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_CREDIT),
 		Alone:  f[fKind] == uint64(railyardv1.FrameKind_FRAME_KIND_PAYLOAD),
 		Source: uint32(f[fSource]), Seq: uint32(f[fSeq]), Hop: uint32(f[fHop]), At: int32(f[fHopIndex]),
@@ -184,7 +185,7 @@ func EncodeHeader(h *transit.Header) *railyardv1.FrameHeader {
 		Source: h.Source, Seq: h.Seq, Hop: h.Hop, HopIndex: uint32(h.At),
 		HeadPs: int64(h.Head), TailPs: int64(h.Tail), WireBytes: int64(h.Bytes), HasPayload: h.Payload,
 		FromGpu: uint32(h.From), ToGpu: uint32(h.To), Channel: uint32(h.Channel),
-		Protocol: protocols.encode(h.Protocol), Psn: h.PSN, Way: uint64(h.Way),
+		Protocol: protocols.encode(h.Protocol), Psn: h.PSN, Way: uint64(h.Way), Flip: h.Flip,
 	}
 	return m
 }
@@ -199,7 +200,7 @@ func DecodeHeader(m *railyardv1.FrameHeader) (transit.Header, error) {
 		fHead:     uint64(m.GetHeadPs()), fTail: uint64(m.GetTailPs()), fWireBytes: uint64(m.GetWireBytes()),
 		fPayloadBytes: uint64(m.GetPayloadBytes()),
 		fFrom:         uint64(m.GetFromGpu()), fTo: uint64(m.GetToGpu()), fChannel: uint64(m.GetChannel()),
-		fProtocol: uint64(m.GetProtocol()), fPSN: uint64(m.GetPsn()), fWay: m.GetWay(),
+		fProtocol: uint64(m.GetProtocol()), fPSN: uint64(m.GetPsn()), fWay: m.GetWay(), fFlip: uint64(m.GetFlip()),
 	}
 	if m.GetHasPayload() {
 		f[fHasPayload] = 1

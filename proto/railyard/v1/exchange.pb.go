@@ -218,7 +218,10 @@ type FrameHeader struct {
 	// Number of the frame among those of a connection that may lose some.
 	Psn uint32 `protobuf:"varint,16,opt,name=psn,proto3" json:"psn,omitempty"`
 	// By which NICs and tables of switches it goes; 0 is the connection's own.
-	Way           uint64 `protobuf:"varint,17,opt,name=way,proto3" json:"way,omitempty"`
+	Way uint64 `protobuf:"varint,17,opt,name=way,proto3" json:"way,omitempty"`
+	// One more than the position, among the flips of the session, of one that turns
+	// over a bit of its elements; 0 for none.
+	Flip          uint32 `protobuf:"varint,18,opt,name=flip,proto3" json:"flip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -372,6 +375,13 @@ func (x *FrameHeader) GetWay() uint64 {
 	return 0
 }
 
+func (x *FrameHeader) GetFlip() uint32 {
+	if x != nil {
+		return x.Flip
+	}
+	return 0
+}
+
 var File_railyard_v1_exchange_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_exchange_proto_rawDesc = "" +
@@ -383,7 +393,7 @@ const file_railyard_v1_exchange_proto_rawDesc = "" +
 	"\x10from_participant\x18\x02 \x01(\rR\x0ffromParticipant\x12\x14\n" +
 	"\x05batch\x18\x03 \x01(\rR\x05batch\x122\n" +
 	"\aheaders\x18\x04 \x03(\v2\x18.railyard.v1.FrameHeaderR\aheaders\x12\x18\n" +
-	"\apayload\x18\x0f \x01(\fR\apayload\"\xe5\x03\n" +
+	"\apayload\x18\x0f \x01(\fR\apayload\"\xf9\x03\n" +
 	"\vFrameHeader\x12\x17\n" +
 	"\aconn_id\x18\x01 \x01(\rR\x06connId\x12*\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x16.railyard.v1.FrameKindR\x04kind\x12\x16\n" +
@@ -404,7 +414,8 @@ const file_railyard_v1_exchange_proto_rawDesc = "" +
 	"\achannel\x18\x0e \x01(\rR\achannel\x121\n" +
 	"\bprotocol\x18\x0f \x01(\x0e2\x15.railyard.v1.ProtocolR\bprotocol\x12\x10\n" +
 	"\x03psn\x18\x10 \x01(\rR\x03psn\x12\x10\n" +
-	"\x03way\x18\x11 \x01(\x04R\x03way*\x94\x01\n" +
+	"\x03way\x18\x11 \x01(\x04R\x03way\x12\x12\n" +
+	"\x04flip\x18\x12 \x01(\rR\x04flip*\x94\x01\n" +
 	"\tFrameKind\x12\x1a\n" +
 	"\x16FRAME_KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fFRAME_KIND_DATA\x10\x01\x12\x15\n" +

@@ -1152,7 +1152,9 @@ func (x *Sent) GetEarliestInducedPs() int64 {
 
 // Verify asks for the verdicts of the batch.
 type Verify struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Bits that turn over in results before they are looked at.
+	Flips         []*BitFlip `protobuf:"bytes,1,rep,name=flips,proto3" json:"flips,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1187,6 +1189,86 @@ func (*Verify) Descriptor() ([]byte, []int) {
 	return file_railyard_v1_node_proto_rawDescGZIP(), []int{11}
 }
 
+func (x *Verify) GetFlips() []*BitFlip {
+	if x != nil {
+		return x.Flips
+	}
+	return nil
+}
+
+// BitFlip is a bit of a rank's result that turns over.
+type BitFlip struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index of the run in its batch.
+	Run uint32 `protobuf:"varint,1,opt,name=run,proto3" json:"run,omitempty"`
+	// The rank.
+	Rank uint32 `protobuf:"varint,2,opt,name=rank,proto3" json:"rank,omitempty"`
+	// The element; counted round the buffer when it has fewer.
+	Element uint64 `protobuf:"varint,3,opt,name=element,proto3" json:"element,omitempty"`
+	// The bit, counted round the element.
+	Bit           uint32 `protobuf:"varint,4,opt,name=bit,proto3" json:"bit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BitFlip) Reset() {
+	*x = BitFlip{}
+	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BitFlip) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BitFlip) ProtoMessage() {}
+
+func (x *BitFlip) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BitFlip.ProtoReflect.Descriptor instead.
+func (*BitFlip) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BitFlip) GetRun() uint32 {
+	if x != nil {
+		return x.Run
+	}
+	return 0
+}
+
+func (x *BitFlip) GetRank() uint32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *BitFlip) GetElement() uint64 {
+	if x != nil {
+		return x.Element
+	}
+	return 0
+}
+
+func (x *BitFlip) GetBit() uint32 {
+	if x != nil {
+		return x.Bit
+	}
+	return 0
+}
+
 // Verified is the node's verdict on its own ranks.
 type Verified struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1198,7 +1280,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	mi := &file_railyard_v1_node_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1292,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	mi := &file_railyard_v1_node_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1305,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{12}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Verified) GetVerdicts() []*RankVerdict {
@@ -1245,14 +1327,16 @@ type RankVerdict struct {
 	// Elements compared. 0 says that nothing was checked, not that all is well.
 	Elements int64 `protobuf:"varint,4,opt,name=elements,proto3" json:"elements,omitempty"`
 	// Hash of the output's bytes: equal on all ranks where the op says so.
-	Digest        uint64 `protobuf:"fixed64,5,opt,name=digest,proto3" json:"digest,omitempty"`
+	Digest uint64 `protobuf:"fixed64,5,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The first elements that differ, a few.
+	FirstWrong    []int64 `protobuf:"varint,20,rep,packed,name=first_wrong,json=firstWrong,proto3" json:"first_wrong,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RankVerdict) Reset() {
 	*x = RankVerdict{}
-	mi := &file_railyard_v1_node_proto_msgTypes[13]
+	mi := &file_railyard_v1_node_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +1348,7 @@ func (x *RankVerdict) String() string {
 func (*RankVerdict) ProtoMessage() {}
 
 func (x *RankVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[13]
+	mi := &file_railyard_v1_node_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +1361,7 @@ func (x *RankVerdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankVerdict.ProtoReflect.Descriptor instead.
 func (*RankVerdict) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{13}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RankVerdict) GetRun() uint32 {
@@ -1315,6 +1399,13 @@ func (x *RankVerdict) GetDigest() uint64 {
 	return 0
 }
 
+func (x *RankVerdict) GetFirstWrong() []int64 {
+	if x != nil {
+		return x.FirstWrong
+	}
+	return nil
+}
+
 // Finish ends the batch: buffers are dropped, counters reported.
 type Finish struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1331,7 +1422,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_railyard_v1_node_proto_msgTypes[14]
+	mi := &file_railyard_v1_node_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1434,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[14]
+	mi := &file_railyard_v1_node_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1447,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{14}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Finish) GetAborted() bool {
@@ -1401,7 +1492,7 @@ type Finished struct {
 
 func (x *Finished) Reset() {
 	*x = Finished{}
-	mi := &file_railyard_v1_node_proto_msgTypes[15]
+	mi := &file_railyard_v1_node_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1504,7 @@ func (x *Finished) String() string {
 func (*Finished) ProtoMessage() {}
 
 func (x *Finished) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[15]
+	mi := &file_railyard_v1_node_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1517,7 @@ func (x *Finished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finished.ProtoReflect.Descriptor instead.
 func (*Finished) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{15}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Finished) GetPorts() []*PortUse {
@@ -1499,7 +1590,7 @@ type StuckBlock struct {
 
 func (x *StuckBlock) Reset() {
 	*x = StuckBlock{}
-	mi := &file_railyard_v1_node_proto_msgTypes[16]
+	mi := &file_railyard_v1_node_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1511,7 +1602,7 @@ func (x *StuckBlock) String() string {
 func (*StuckBlock) ProtoMessage() {}
 
 func (x *StuckBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[16]
+	mi := &file_railyard_v1_node_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1524,7 +1615,7 @@ func (x *StuckBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StuckBlock.ProtoReflect.Descriptor instead.
 func (*StuckBlock) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{16}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StuckBlock) GetRun() uint32 {
@@ -1605,7 +1696,7 @@ type PortUse struct {
 
 func (x *PortUse) Reset() {
 	*x = PortUse{}
-	mi := &file_railyard_v1_node_proto_msgTypes[17]
+	mi := &file_railyard_v1_node_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1708,7 @@ func (x *PortUse) String() string {
 func (*PortUse) ProtoMessage() {}
 
 func (x *PortUse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[17]
+	mi := &file_railyard_v1_node_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1721,7 @@ func (x *PortUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PortUse.ProtoReflect.Descriptor instead.
 func (*PortUse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{17}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PortUse) GetPort() uint32 {
@@ -1672,7 +1763,7 @@ type BlockTime struct {
 
 func (x *BlockTime) Reset() {
 	*x = BlockTime{}
-	mi := &file_railyard_v1_node_proto_msgTypes[18]
+	mi := &file_railyard_v1_node_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +1775,7 @@ func (x *BlockTime) String() string {
 func (*BlockTime) ProtoMessage() {}
 
 func (x *BlockTime) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[18]
+	mi := &file_railyard_v1_node_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +1788,7 @@ func (x *BlockTime) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockTime.ProtoReflect.Descriptor instead.
 func (*BlockTime) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{18}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BlockTime) GetBusyPs() int64 {
@@ -1739,7 +1830,7 @@ type Abort struct {
 
 func (x *Abort) Reset() {
 	*x = Abort{}
-	mi := &file_railyard_v1_node_proto_msgTypes[19]
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1842,7 @@ func (x *Abort) String() string {
 func (*Abort) ProtoMessage() {}
 
 func (x *Abort) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[19]
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1855,7 @@ func (x *Abort) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Abort.ProtoReflect.Descriptor instead.
 func (*Abort) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{19}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Abort) GetReason() *Failure {
@@ -1790,7 +1881,7 @@ type Pace struct {
 
 func (x *Pace) Reset() {
 	*x = Pace{}
-	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1802,7 +1893,7 @@ func (x *Pace) String() string {
 func (*Pace) ProtoMessage() {}
 
 func (x *Pace) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1815,7 +1906,7 @@ func (x *Pace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pace.ProtoReflect.Descriptor instead.
 func (*Pace) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{20}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Pace) GetOriginPs() int64 {
@@ -1850,7 +1941,7 @@ type Relay struct {
 
 func (x *Relay) Reset() {
 	*x = Relay{}
-	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1862,7 +1953,7 @@ func (x *Relay) String() string {
 func (*Relay) ProtoMessage() {}
 
 func (x *Relay) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1875,7 +1966,7 @@ func (x *Relay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relay.ProtoReflect.Descriptor instead.
 func (*Relay) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{21}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Relay) GetFabricFrames() []*FrameHeader {
@@ -1913,7 +2004,7 @@ type PaceReport struct {
 
 func (x *PaceReport) Reset() {
 	*x = PaceReport{}
-	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2016,7 @@ func (x *PaceReport) String() string {
 func (*PaceReport) ProtoMessage() {}
 
 func (x *PaceReport) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2029,7 @@ func (x *PaceReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PaceReport.ProtoReflect.Descriptor instead.
 func (*PaceReport) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{22}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PaceReport) GetFabricFrames() []*FrameHeader {
@@ -2015,7 +2106,7 @@ type ClockProbe struct {
 
 func (x *ClockProbe) Reset() {
 	*x = ClockProbe{}
-	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2027,7 +2118,7 @@ func (x *ClockProbe) String() string {
 func (*ClockProbe) ProtoMessage() {}
 
 func (x *ClockProbe) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2040,7 +2131,7 @@ func (x *ClockProbe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockProbe.ProtoReflect.Descriptor instead.
 func (*ClockProbe) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{23}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ClockProbe) GetAskedNs() int64 {
@@ -2065,7 +2156,7 @@ type ClockReading struct {
 
 func (x *ClockReading) Reset() {
 	*x = ClockReading{}
-	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2077,7 +2168,7 @@ func (x *ClockReading) String() string {
 func (*ClockReading) ProtoMessage() {}
 
 func (x *ClockReading) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2090,7 +2181,7 @@ func (x *ClockReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockReading.ProtoReflect.Descriptor instead.
 func (*ClockReading) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{24}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ClockReading) GetNowNs() int64 {
@@ -2138,7 +2229,7 @@ type Lateness struct {
 
 func (x *Lateness) Reset() {
 	*x = Lateness{}
-	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	mi := &file_railyard_v1_node_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2150,7 +2241,7 @@ func (x *Lateness) String() string {
 func (*Lateness) ProtoMessage() {}
 
 func (x *Lateness) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	mi := &file_railyard_v1_node_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2163,7 +2254,7 @@ func (x *Lateness) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lateness.ProtoReflect.Descriptor instead.
 func (*Lateness) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{25}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Lateness) GetDepartures() uint64 {
@@ -2296,16 +2387,24 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
 	"\x06frames\x18\x02 \x01(\x04R\x06frames\x12*\n" +
 	"\x11earliest_stamp_ps\x18\x03 \x01(\x03R\x0fearliestStampPs\x12.\n" +
-	"\x13earliest_induced_ps\x18\x04 \x01(\x03R\x11earliestInducedPs\"\b\n" +
-	"\x06Verify\"@\n" +
+	"\x13earliest_induced_ps\x18\x04 \x01(\x03R\x11earliestInducedPs\"4\n" +
+	"\x06Verify\x12*\n" +
+	"\x05flips\x18\x01 \x03(\v2\x14.railyard.v1.BitFlipR\x05flips\"[\n" +
+	"\aBitFlip\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
+	"\x04rank\x18\x02 \x01(\rR\x04rank\x12\x18\n" +
+	"\aelement\x18\x03 \x01(\x04R\aelement\x12\x10\n" +
+	"\x03bit\x18\x04 \x01(\rR\x03bit\"@\n" +
 	"\bVerified\x124\n" +
-	"\bverdicts\x18\x01 \x03(\v2\x18.railyard.v1.RankVerdictR\bverdicts\"}\n" +
+	"\bverdicts\x18\x01 \x03(\v2\x18.railyard.v1.RankVerdictR\bverdicts\"\x9e\x01\n" +
 	"\vRankVerdict\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\x12\x14\n" +
 	"\x05wrong\x18\x03 \x01(\x03R\x05wrong\x12\x1a\n" +
 	"\belements\x18\x04 \x01(\x03R\belements\x12\x16\n" +
-	"\x06digest\x18\x05 \x01(\x06R\x06digest\"c\n" +
+	"\x06digest\x18\x05 \x01(\x06R\x06digest\x12\x1f\n" +
+	"\vfirst_wrong\x18\x14 \x03(\x03R\n" +
+	"firstWrong\"c\n" +
 	"\x06Finish\x12\x18\n" +
 	"\aaborted\x18\x01 \x01(\bR\aaborted\x12+\n" +
 	"\x06expect\x18\x02 \x03(\v2\x13.railyard.v1.ExpectR\x06expect\x12\x12\n" +
@@ -2393,7 +2492,7 @@ func file_railyard_v1_node_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_node_proto_rawDescData
 }
 
-var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_railyard_v1_node_proto_goTypes = []any{
 	(*SessionRequest)(nil),  // 0: railyard.v1.SessionRequest
 	(*SessionResponse)(nil), // 1: railyard.v1.SessionResponse
@@ -2407,78 +2506,80 @@ var file_railyard_v1_node_proto_goTypes = []any{
 	(*Report)(nil),          // 9: railyard.v1.Report
 	(*Sent)(nil),            // 10: railyard.v1.Sent
 	(*Verify)(nil),          // 11: railyard.v1.Verify
-	(*Verified)(nil),        // 12: railyard.v1.Verified
-	(*RankVerdict)(nil),     // 13: railyard.v1.RankVerdict
-	(*Finish)(nil),          // 14: railyard.v1.Finish
-	(*Finished)(nil),        // 15: railyard.v1.Finished
-	(*StuckBlock)(nil),      // 16: railyard.v1.StuckBlock
-	(*PortUse)(nil),         // 17: railyard.v1.PortUse
-	(*BlockTime)(nil),       // 18: railyard.v1.BlockTime
-	(*Abort)(nil),           // 19: railyard.v1.Abort
-	(*Pace)(nil),            // 20: railyard.v1.Pace
-	(*Relay)(nil),           // 21: railyard.v1.Relay
-	(*PaceReport)(nil),      // 22: railyard.v1.PaceReport
-	(*ClockProbe)(nil),      // 23: railyard.v1.ClockProbe
-	(*ClockReading)(nil),    // 24: railyard.v1.ClockReading
-	(*Lateness)(nil),        // 25: railyard.v1.Lateness
-	(*Failure)(nil),         // 26: railyard.v1.Failure
-	(*Cluster)(nil),         // 27: railyard.v1.Cluster
-	(*Run)(nil),             // 28: railyard.v1.Run
-	(*Struck)(nil),          // 29: railyard.v1.Struck
-	(*FrameHeader)(nil),     // 30: railyard.v1.FrameHeader
-	(*RankEnd)(nil),         // 31: railyard.v1.RankEnd
-	(*Records)(nil),         // 32: railyard.v1.Records
-	(*RunFailure)(nil),      // 33: railyard.v1.RunFailure
-	(*RankProgress)(nil),    // 34: railyard.v1.RankProgress
+	(*BitFlip)(nil),         // 12: railyard.v1.BitFlip
+	(*Verified)(nil),        // 13: railyard.v1.Verified
+	(*RankVerdict)(nil),     // 14: railyard.v1.RankVerdict
+	(*Finish)(nil),          // 15: railyard.v1.Finish
+	(*Finished)(nil),        // 16: railyard.v1.Finished
+	(*StuckBlock)(nil),      // 17: railyard.v1.StuckBlock
+	(*PortUse)(nil),         // 18: railyard.v1.PortUse
+	(*BlockTime)(nil),       // 19: railyard.v1.BlockTime
+	(*Abort)(nil),           // 20: railyard.v1.Abort
+	(*Pace)(nil),            // 21: railyard.v1.Pace
+	(*Relay)(nil),           // 22: railyard.v1.Relay
+	(*PaceReport)(nil),      // 23: railyard.v1.PaceReport
+	(*ClockProbe)(nil),      // 24: railyard.v1.ClockProbe
+	(*ClockReading)(nil),    // 25: railyard.v1.ClockReading
+	(*Lateness)(nil),        // 26: railyard.v1.Lateness
+	(*Failure)(nil),         // 27: railyard.v1.Failure
+	(*Cluster)(nil),         // 28: railyard.v1.Cluster
+	(*Run)(nil),             // 29: railyard.v1.Run
+	(*Struck)(nil),          // 30: railyard.v1.Struck
+	(*FrameHeader)(nil),     // 31: railyard.v1.FrameHeader
+	(*RankEnd)(nil),         // 32: railyard.v1.RankEnd
+	(*Records)(nil),         // 33: railyard.v1.Records
+	(*RunFailure)(nil),      // 34: railyard.v1.RunFailure
+	(*RankProgress)(nil),    // 35: railyard.v1.RankProgress
 }
 var file_railyard_v1_node_proto_depIdxs = []int32{
 	2,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
 	5,  // 1: railyard.v1.SessionRequest.begin:type_name -> railyard.v1.Begin
 	7,  // 2: railyard.v1.SessionRequest.grant:type_name -> railyard.v1.Grant
 	11, // 3: railyard.v1.SessionRequest.verify:type_name -> railyard.v1.Verify
-	14, // 4: railyard.v1.SessionRequest.finish:type_name -> railyard.v1.Finish
-	19, // 5: railyard.v1.SessionRequest.abort:type_name -> railyard.v1.Abort
-	20, // 6: railyard.v1.SessionRequest.pace:type_name -> railyard.v1.Pace
-	21, // 7: railyard.v1.SessionRequest.relay:type_name -> railyard.v1.Relay
-	23, // 8: railyard.v1.SessionRequest.clock_probe:type_name -> railyard.v1.ClockProbe
+	15, // 4: railyard.v1.SessionRequest.finish:type_name -> railyard.v1.Finish
+	20, // 5: railyard.v1.SessionRequest.abort:type_name -> railyard.v1.Abort
+	21, // 6: railyard.v1.SessionRequest.pace:type_name -> railyard.v1.Pace
+	22, // 7: railyard.v1.SessionRequest.relay:type_name -> railyard.v1.Relay
+	24, // 8: railyard.v1.SessionRequest.clock_probe:type_name -> railyard.v1.ClockProbe
 	4,  // 9: railyard.v1.SessionResponse.ready:type_name -> railyard.v1.Ready
 	6,  // 10: railyard.v1.SessionResponse.begun:type_name -> railyard.v1.Begun
 	9,  // 11: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
-	12, // 12: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
-	15, // 13: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
-	26, // 14: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
-	22, // 15: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
-	24, // 16: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
-	27, // 17: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
+	13, // 12: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
+	16, // 13: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
+	27, // 14: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
+	23, // 15: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
+	25, // 16: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
+	28, // 17: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
 	3,  // 18: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
-	28, // 19: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
-	29, // 20: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
+	29, // 19: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
+	30, // 20: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
 	8,  // 21: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
-	30, // 22: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
+	31, // 22: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
 	10, // 23: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
-	30, // 24: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
-	31, // 25: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
-	32, // 26: railyard.v1.Report.records:type_name -> railyard.v1.Records
-	33, // 27: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
-	13, // 28: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
-	8,  // 29: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
-	17, // 30: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
-	18, // 31: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
-	16, // 32: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
-	34, // 33: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
-	25, // 34: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
-	26, // 35: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
-	30, // 36: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
-	30, // 37: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
-	31, // 38: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
-	32, // 39: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
-	0,  // 40: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
-	1,  // 41: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
-	41, // [41:42] is the sub-list for method output_type
-	40, // [40:41] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	31, // 24: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
+	32, // 25: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
+	33, // 26: railyard.v1.Report.records:type_name -> railyard.v1.Records
+	34, // 27: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
+	12, // 28: railyard.v1.Verify.flips:type_name -> railyard.v1.BitFlip
+	14, // 29: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
+	8,  // 30: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
+	18, // 31: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
+	19, // 32: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
+	17, // 33: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
+	35, // 34: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
+	26, // 35: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
+	27, // 36: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
+	31, // 37: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
+	31, // 38: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
+	32, // 39: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
+	33, // 40: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
+	0,  // 41: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
+	1,  // 42: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
+	42, // [42:43] is the sub-list for method output_type
+	41, // [41:42] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_node_proto_init() }
@@ -2519,7 +2620,7 @@ func file_railyard_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_node_proto_rawDesc), len(file_railyard_v1_node_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
