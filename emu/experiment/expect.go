@@ -25,14 +25,14 @@ type Judgement struct {
 	Text  string // what was expected
 	State State
 	Got   string // what it was instead, or is
-	// Wall: it was judged by the host's clock, and Got says no figure, since that is
-	// another one each time.
+	// Wall: it is the host's clock that broke it. Got says no figure of that, since it
+	// is another one each time.
 	Wall bool
 }
 
 // Judge fills in what became of the expectations. detected says how long the host
 // took to notice the loss of a node's process, in nanoseconds of its own clock; not
-// ok where no process was lost. Then emulated time decides.
+// ok where no process was lost. Then emulated time alone decides; else both must.
 func (u *Setup) Judge(r *Report, detected func(node string) (ns int64, ok bool)) {
 	r.Expect = nil
 	for i := range u.Scenario.Expect {
@@ -52,29 +52,24 @@ func (u *Setup) Judge(r *Report, detected func(node string) (ns int64, ok bool))
 }
 
 func (u *Setup) judgeDetect(r *Report, e *emu.Expectation, detected func(string) (int64, bool)) Judgement {
-	j := Judgement{Text: fmt.Sprintf("detect %s within %v", e.Detect, e.Within), State: Broken}
-	if detected != nil {
-		if ns, ok := detected(e.Detect); ok {
-			j.Wall = true
-			j.Got = "later, by the host's clock"
-			if shaping.Duration(ns) <= e.Within/shaping.Nanosecond {
-				j.State, j.Got = Held, "in time, by the host's clock"
-			}
-			return j
-		}
-	}
+	j := Judgement{Text: fmt.Sprintf("detect %s within %v", e.Detect, e.Within), State: Broken, Got: "nobody noticed anything of " + e.Detect}
 	for i := range r.Runs {
 		for _, a := range r.Runs[i].Attempts {
-			if d, ok := u.noticed(r, e.Detect, a.Failure); ok {
+			if d, ok := u.noticed(r, e.Detect, a.Failure); ok && j.State == Broken {
 				j.Got = fmt.Sprintf("%v, emulated", d)
 				if d <= e.Within {
 					j.State = Held
 				}
-				return j
 			}
 		}
 	}
-	j.Got = "nobody noticed anything of " + e.Detect
+	if detected == nil {
+		return j
+	}
+	if ns, ok := detected(e.Detect); ok && shaping.Duration(ns) > e.Within/shaping.Nanosecond {
+		j.State, j.Wall = Broken, true
+		j.Got += "; later by the host's clock"
+	}
 	return j
 }
 

@@ -10,8 +10,13 @@ import (
 	"github.com/railyard/railyard/shaping"
 )
 
-func byInstant(a, b fault.Struck) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Fault, b.Fault))
+// Strikes lists when faults strike what, in the order of instants.
+func (u *Setup) Strikes() []fault.Struck {
+	all := slices.Clone(u.Schedule.Struck())
+	slices.SortStableFunc(all, func(a, b fault.Struck) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Fault, b.Fault))
+	})
+	return all
 }
 
 // blame returns the fault that a failure goes back to, or -1: the one that the

@@ -138,7 +138,8 @@ type Result struct {
 // Place is where elements are wrong.
 type Place struct {
 	Call, Rank, GPU int
-	Wrong, First    int64 // how many, and the position of the first
+	Wrong           int64   // how many elements
+	First           []int64 // the first of them, a few
 }
 
 // bandwidths returns what nccl-tests calls algorithm and bus bandwidth, rounded

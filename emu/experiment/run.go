@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/shaping"
@@ -11,10 +10,9 @@ import (
 // Executed is what an executor says of a batch.
 type Executed struct {
 	emu.Outcome
-	// Wrong counts wrong elements for each run, and Places says where; nil when
-	// nothing was compared.
-	Wrong  []int64
-	Places []Place // Call is the position of the run
+	// Wrong counts wrong elements for each run; nil when nothing was compared. The
+	// outcome's WrongRanks say where.
+	Wrong []int64
 }
 
 // Executor runs a batch to its end. A batch that faults ended has a Failure, and no
@@ -57,8 +55,7 @@ type runner struct {
 // error as well.
 func (u *Setup) Run(execute Executor, watch Watcher) (*Report, error) {
 	r := &runner{Setup: u, execute: execute, watch: watch, lost: map[int]bool{}, seq: map[string]int64{}}
-	r.report = Report{Name: u.Scenario.Name, Strikes: slices.Clone(u.Schedule.Struck())}
-	slices.SortStableFunc(r.report.Strikes, byInstant)
+	r.report = Report{Name: u.Scenario.Name, Strikes: u.Strikes()}
 	for i := range u.Scenario.Phases {
 		p := &u.Scenario.Phases[i]
 		run, err := r.run(i, p)
@@ -225,9 +222,8 @@ func (r *runner) take(run *Run, t *try, a *Attempt, b *emu.Batch, calls []int, r
 			run.Wrong += res.Wrong[i]
 		}
 	}
-	for _, p := range res.Places {
-		p.GPU, p.Call = b.Runs[p.Call].Comm[p.Rank], calls[p.Call]
-		run.Places = append(run.Places, p)
+	for _, w := range res.WrongRanks {
+		run.Places = append(run.Places, Place{Call: calls[w.Run], Rank: w.Rank, GPU: b.Runs[w.Run].Comm[w.Rank], Wrong: w.Elements, First: w.First})
 	}
 	last := map[[2]int]shaping.Time{} // run and rank → when its last operation ended
 	for _, e := range res.Ends {

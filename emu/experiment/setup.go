@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/railyard/railyard/collective"
@@ -22,9 +23,9 @@ type Setup struct {
 	Bear     emu.Resilience
 }
 
-// horizon is until when faults repeat that say no end (assumed: longer than any run
+// Horizon is until when faults repeat that say no end (assumed: longer than any run
 // of interest, and short enough for calendars).
-const horizon = 10 * shaping.Second
+const Horizon = 10 * shaping.Second
 
 // Faults is what a loader needs to know of faults.
 func Faults() emu.KnownFaults {
@@ -59,7 +60,7 @@ func Prepare(s emu.Scenario) (*Setup, error) {
 	u.Fabric = f
 	var errs []error
 	if len(s.Faults) > 0 {
-		if u.Schedule, err = fault.Compile(f, s.Faults, s.Cluster.Seed, horizon); err != nil {
+		if u.Schedule, err = fault.Compile(f, s.Faults, s.Cluster.Seed, Horizon); err != nil {
 			errs = append(errs, faultProblems(err)...)
 		}
 	}
@@ -106,16 +107,9 @@ func (u *Setup) checkPhases() []error {
 		for ci := range p.Calls {
 			c := &p.Calls[ci]
 			field := u.field(pi, ci)
-			for _, g := range c.Ranks {
-				if g >= u.Fabric.GPUs() {
-					errs = append(errs, problem(field+".ranks", "GPU %d: the cluster has GPUs 0 to %d", g, u.Fabric.GPUs()-1))
-					break
-				}
-			}
-			if len(errs) > 0 {
-				continue
-			}
-			if _, err := u.build(c, u.comm(c, nil)); err != nil {
+			if i := slices.IndexFunc(c.Ranks, func(g int) bool { return g >= u.Fabric.GPUs() }); i >= 0 {
+				errs = append(errs, problem(field+".ranks", "GPU %d: the cluster has GPUs 0 to %d", c.Ranks[i], u.Fabric.GPUs()-1))
+			} else if _, err := u.build(c, u.comm(c, nil)); err != nil {
 				errs = append(errs, problem(field, "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "--"), " --", " ")))
 			}
 			if p.OnFailure == emu.Shrink && sweep.Rooted(c.Op) {
@@ -144,15 +138,6 @@ func (u *Setup) checkFaults() []error {
 		}
 		if f.Type == "coordinator-crash" {
 			errs = append(errs, problem(field+".type", "%s: it would end this very run; try it by hand", f.Type))
-		}
-	}
-	if u.Schedule == nil {
-		return errs
-	}
-	for _, flip := range u.Schedule.Flips() {
-		if flip.GPU < 0 {
-			errs = append(errs, problem(fmt.Sprintf("spec.faults[%d].target", flip.Fault), "bits flip in GPUs; a flip on a NIC or link is not carried out yet"))
-			break
 		}
 	}
 	return errs

@@ -183,7 +183,7 @@ var table = []row{
 		reason:  "prints results as nccl-tests does; to a writer it is given"},
 
 	{path: "internal/lab", level: glue,
-		imports: []string{"shaping", "emu", "emu/fault", "emu/experiment"},
+		imports: []string{"shaping", "emu", "emu/experiment"},
 		reason:  "what became of a scenario, as files; what the host's clock says stays apart"},
 
 	{path: "internal/wallclock", level: host,

@@ -29,6 +29,7 @@
 //	topo_fabric.go topo import: networks read from files of other tools
 //	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
 //	             measures, topo_graph.go draws
+//	run.go       run: an experiment from a scenario file
 //	serve.go, status.go, doctor.go, validate.go, version.go, completion.go, nodesim.go
 //	             one command each
 //

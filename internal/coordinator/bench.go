@@ -75,6 +75,9 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 	})
 }
 
+// Processes returns over how many nodesims the nodes are spread.
+func (k *Cluster) Processes() int { return len(k.members) }
+
 // Fabric returns the cluster made concrete.
 func (k *Cluster) Fabric() *fabric.Fabric { return k.fabric }
 

@@ -112,7 +112,7 @@ func (k *Cluster) Join() string { return k.roster.Addr() }
 func (k *Cluster) spawnAll(binary, id string) error {
 	debug := k.log.Core().Enabled(zap.DebugLevel)
 	for _, nodes := range spread(k.fabric.Nodes(), k.config.Procs) {
-		p, err := spawn(binary, nodes, k.roster.Addr(), id, debug)
+		p, err := spawn(binary, nodes, k.roster.Addr(), id, debug, k.config.NodeLog)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -42,6 +43,8 @@ type Config struct {
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
 	Logger  *zap.Logger
+	// NodeLog, when set, opens where a nodesim that is started here writes its log.
+	NodeLog func(name string) (io.WriteCloser, error)
 	// Network is what streams go over; nil is TCP.
 	Network wire.Network
 	// Clock is the wall clock of the paced clock; nil is that of this host.

@@ -24,6 +24,7 @@ type process struct {
 	cmd      *exec.Cmd
 	lifeline io.Closer // closing it, in whatever way, ends the process
 	errors   tail
+	log      io.Closer     // nil: none
 	done     chan struct{} // closed when it has ended
 	err      error         // how it ended; set before done is closed
 }
@@ -61,7 +62,7 @@ func spread(nodes, n int) []gossip.Nodes {
 
 // spawn starts one nodesim. It holds the process's standard input: however this
 // process ends, the kernel closes it, and the nodesim notices.
-func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) (*process, error) {
+func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool, open func(string) (io.WriteCloser, error)) (*process, error) {
 	name := "node" + nodes.String()
 	args := []string{"--name", name, "--nodes", nodes.String(), "--join", join, "--cluster-id", cluster, "--lifeline"}
 	if debug {
@@ -71,10 +72,19 @@ func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) 
 	// Ctrl-C reaches the whole foreground group; only the coordinator is to act
 	// on it, and end its nodesims in its own order.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Stderr = &p.errors
+	says := []io.Writer{&p.errors}
 	if debug {
-		p.cmd.Stderr = io.MultiWriter(&p.errors, os.Stderr)
+		says = append(says, os.Stderr)
 	}
+	if open != nil {
+		log, err := open(name)
+		if err != nil {
+			return nil, err
+		}
+		p.log = log
+		says = append(says, log)
+	}
+	p.cmd.Stderr = io.MultiWriter(says...)
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("nodesim %s: %w", nodes, err)
@@ -85,6 +95,9 @@ func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) 
 	}
 	go func() {
 		p.err = p.cmd.Wait()
+		if p.log != nil {
+			_ = p.log.Close()
+		}
 		close(p.done)
 	}()
 	return p, nil

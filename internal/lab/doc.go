@@ -12,5 +12,5 @@
 // the same scenario and seed, whoever executed it.
 //
 // What is not here: running anything (emu/experiment, internal/verbs). May import:
-// shaping, emu, emu/experiment, emu/fault. Imported by internal/verbs.
+// shaping, emu, emu/experiment. Imported by internal/verbs.
 package lab

@@ -48,11 +48,11 @@ type Run struct {
 
 // Place is where elements are wrong.
 type Place struct {
-	Call  int   `json:"call"`
-	Rank  int   `json:"rank"`
-	GPU   int   `json:"gpu"`
-	Wrong int64 `json:"wrong"`
-	First int64 `json:"first_element"`
+	Call  int     `json:"call"`
+	Rank  int     `json:"rank"`
+	GPU   int     `json:"gpu"`
+	Wrong int64   `json:"wrong"`
+	First []int64 `json:"first_elements"` // a few
 }
 
 // Failure is why an attempt failed. Positions that mean nothing are left out.

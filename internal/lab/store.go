@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/railyard/railyard/emu/experiment"
-	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -119,7 +118,8 @@ type line struct {
 }
 
 // Event appends what happened, and before it the faults that had struck by then.
-func (s *Store) Event(u *experiment.Setup, r []fault.Struck, e experiment.Event) error {
+func (s *Store) Event(u *experiment.Setup, e experiment.Event) error {
+	r := u.Strikes()
 	for ; s.next < len(r) && r[s.next].From <= e.At; s.next++ {
 		k := &r[s.next]
 		text := fmt.Sprintf("%s on %s", u.FaultName(k.Fault), parts(k.Parts))

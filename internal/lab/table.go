@@ -133,7 +133,7 @@ func details(b *strings.Builder, u *experiment.Setup, r *experiment.Run) {
 		fmt.Fprintf(b, "  emulated: %s\n", strings.Join(times, ", "))
 	}
 	if r.Redone+r.Repeated > 0 {
-		fmt.Fprintf(b, "  sent again by transports %v, repeated by attempts %v\n", r.Redone, r.Repeated)
+		fmt.Fprintf(b, "  sent again by transports %s, repeated by attempts %s\n", amount(r.Redone), amount(r.Repeated))
 	}
 	const most = 8
 	for i, p := range r.Places {
@@ -141,8 +141,15 @@ func details(b *strings.Builder, u *experiment.Setup, r *experiment.Run) {
 			fmt.Fprintf(b, "  … and on %d more ranks\n", len(r.Places)-most)
 			break
 		}
-		fmt.Fprintf(b, "  wrong: %d elements on rank %d (GPU %d), the first is %d\n", p.Wrong, p.Rank, p.GPU, p.First)
+		fmt.Fprintf(b, "  wrong: %d elements on rank %d (GPU %d), the first are %v\n", p.Wrong, p.Rank, p.GPU, p.First)
 	}
+}
+
+// amount prints bytes in MB, 10^6 bytes.
+func amount(b shaping.Bytes) string {
+	const tenth = 100_000
+	v := (int64(b) + tenth/2) / tenth
+	return fmt.Sprintf("%d.%d MB", v/10, v%10)
 }
 
 func strikes(b *strings.Builder, u *experiment.Setup, r *experiment.Report, complete bool) {

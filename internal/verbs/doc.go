@@ -12,6 +12,7 @@
 //	bench.go    bench, on processes of its own or on a coordinator elsewhere
 //	memory.go   full payload that would not fit
 //	predict.go  predict, in this process
+//	run.go      run: a scenario, here or on processes of its own
 //	serve.go    serve and status
 //
 // May import: internal/cli, internal/report, internal/coordinator,

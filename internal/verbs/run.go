@@ -174,11 +174,7 @@ func (s *scenario) stage(ctx context.Context) (stage, error) {
 	}
 	s.wall.Processes = k.Processes()
 	on := &cast{ctx: ctx, cluster: k}
-	if len(s.setup.Scenario.Faults) > 0 {
-		on.struck, err = k.Struck(wire.Struck{Faults: s.setup.Scenario.Faults, Bear: s.setup.Bear, Seed: s.setup.Scenario.Cluster.Seed, Horizon: experiment.Horizon}, nil, true)
-	} else {
-		on.struck, err = k.Struck(wire.Struck{Seed: s.setup.Scenario.Cluster.Seed, Bear: s.setup.Bear}, nil, true)
-	}
+	on.struck, err = k.Struck(wire.Struck{Faults: s.setup.Scenario.Faults, Bear: s.setup.Bear, Seed: s.setup.Scenario.Cluster.Seed, Horizon: experiment.Horizon}, nil, true)
 	if err != nil {
 		k.Close()
 		return nil, err
