@@ -172,7 +172,11 @@ func strikes(b *strings.Builder, u *experiment.Setup, r *experiment.Report, comp
 	}
 	for i := range u.Scenario.Faults {
 		if !struck(r, i) {
-			fmt.Fprintf(w, "  in calls\t%s\t\t\n", u.FaultName(i))
+			when := "in calls"
+			if u.Scenario.Faults[i].Type == "gdr-lost" {
+				when = "all the time"
+			}
+			fmt.Fprintf(w, "  %s\t%s\t\t\n", when, u.FaultName(i))
 		}
 	}
 	w.Flush()
