@@ -92,6 +92,12 @@ func (t *Trial) Done() bool {
 	return true
 }
 
+// Failed reports whether the batch is given up, or has come to a halt.
+func (t *Trial) Failed() bool { return t.failure != nil || !t.Done() }
+
+// Batch returns what is on trial.
+func (t *Trial) Batch() *emu.Batch { return &t.batch }
+
 // Cap returns the instant up to which kernels may run: at it the batch is ended,
 // unless it is through before.
 func (t *Trial) Cap() shaping.Time {

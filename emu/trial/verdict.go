@@ -193,21 +193,22 @@ func (v *verdict) lost() {
 	v.Lost = slices.Compact(v.Lost)
 }
 
-// behind returns the rank that a dead port cuts off: the one on its node. A port
-// of the fabric cuts off nobody in particular.
-func (v *verdict) behind() []int {
+// behind returns the ranks that a dead port cuts off: those on its node, whose
+// channels all have a part of their way there. A port of the fabric cuts off
+// nobody in particular.
+func (v *verdict) behind() (all []int) {
 	for id := range fabric.PortID(v.fabric.Ports()) {
 		p := v.fabric.Port(id)
-		if p.Name != v.Link {
+		if p.Name != v.Link || p.Node == fabric.Shared {
 			continue
 		}
-		for _, rank := range []int{v.Rank, v.Peer} {
-			if rank >= 0 && v.fabric.NodeOf(v.batch.Runs[v.Run].Comm[rank]) == p.Node {
-				return []int{rank}
+		for rank, gpu := range v.batch.Runs[v.Run].Comm {
+			if v.fabric.NodeOf(gpu) == p.Node {
+				all = append(all, rank)
 			}
 		}
 	}
-	return nil
+	return all
 }
 
 func (v *verdict) text() string {

@@ -7,6 +7,7 @@
 //	spawn.go     nodesim processes of its own
 //	member.go    one nodesim: its session stream
 //	execute.go   a batch, in rounds
+//	struck.go    sessions that faults strike: failures are outcomes, processes die as declared
 //	verdict.go   how a batch ended: right, wrong, or stuck
 //	timeline.go  records of all nodesims, merged as they come
 //	bench.go     Bench: a sweep, row by row

@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/emu/transit"
+	"github.com/railyard/railyard/emu/trial"
 	"github.com/railyard/railyard/emu/window"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
@@ -18,6 +21,11 @@ import (
 // that remember.
 type session struct {
 	*Cluster
+	fabric    *fabric.Fabric // the cluster's, as faults find it
+	struck    *wire.Struck   // nil: no faults, and failures are errors
+	schedule  *fault.Schedule
+	trial     *trial.Trial // of the batch
+	deaths    []Death
 	batch     uint32
 	conductor *window.Conductor
 	shared    *transit.Shared
@@ -53,21 +61,9 @@ func (c *Cost) Add(o Cost) {
 const maxWindow = 100 * shaping.Microsecond
 
 func (k *Cluster) newSession(t *merger, check bool) *session {
-	s := &session{Cluster: k, timeline: t, check: check}
+	s := &session{Cluster: k, fabric: k.fabric, timeline: t, check: check}
 	s.renew()
 	return s
-}
-
-// renew begins an emulated session: ports are idle, batches count from 0.
-func (s *session) renew() {
-	s.batch, s.shared, s.busy, s.before = 0, nil, nil, Cost{}
-	if s.fabric.Contended() {
-		s.shared = transit.NewShared(s.fabric, s.owners, s.timeline != nil)
-	}
-	s.conductor = window.New(len(s.members), s.shared)
-	if s.timeline != nil {
-		s.conductor.Limit = maxWindow
-	}
 }
 
 // execute runs a batch to its end and verifies it.
@@ -91,12 +87,15 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 	s.before = total
 	res := sweep.Result{Outcome: s.outcome}
 	res.Events = cost.Events
-	if s.check {
+	if s.check && !s.given() {
 		if res.Wrong, err = s.verify(ctx, b); err != nil {
 			return res, cost, err
 		}
 	}
 	err = s.finish(ctx, b)
+	s.mourn()
+	res.Outcome = s.outcome
+	res.Events = cost.Events
 	cost.Wall = time.Since(start)
 	return res, cost, err
 }
@@ -118,6 +117,10 @@ func (s *session) cost() Cost {
 
 func (s *session) begin(ctx context.Context, b emu.Batch) error {
 	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil, Paced: s.drive != nil}
+	s.judge(b)
+	if s.batch == 0 && s.struck != nil {
+		m.Struck = wire.EncodeStruck(s.struck)
+	}
 	for _, p := range s.members {
 		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Begin{Begin: m}})
 	}
@@ -135,20 +138,14 @@ func (s *session) begin(ctx context.Context, b emu.Batch) error {
 	})
 }
 
-// rounds grants windows until nothing is pending anywhere.
+// rounds grants windows until nothing is pending anywhere, or the batch is given
+// up.
 func (s *session) rounds(ctx context.Context) error {
-	for round := uint32(0); ; round++ {
+	for round := uint32(0); !s.trial.Over(s.conductor.Pending()); round++ {
+		s.conductor.Cap = s.trial.Cap()
 		grants := s.conductor.Round()
-		if s.timeline != nil {
-			if s.shared != nil {
-				s.timeline.add(s.shared.TakeRecords())
-			}
-			if len(grants) == 0 {
-				return s.timeline.flush(shaping.Never)
-			}
-		}
-		if len(grants) == 0 {
-			return nil
+		if s.timeline != nil && s.shared != nil {
+			s.timeline.add(s.shared.TakeRecords())
 		}
 		for i := range grants {
 			s.grant(round, &grants[i])
@@ -164,6 +161,13 @@ func (s *session) rounds(ctx context.Context) error {
 			}
 		}
 	}
+	if s.timeline != nil {
+		if s.shared != nil {
+			s.timeline.add(s.shared.TakeRecords())
+		}
+		return s.timeline.flush(shaping.Never)
+	}
+	return nil
 }
 
 func (s *session) grant(round uint32, g *window.Grant) {
@@ -202,6 +206,11 @@ func (s *session) report(ctx context.Context, round uint32) error {
 		return wire.Failf(wire.Mismatch, "%s: %v", s.members[i].Name, err)
 	}
 	s.outcome.Ends = append(s.outcome.Ends, ends...)
+	failures, err := wire.DecodeRunFailures(m.GetFailures(), s.trial.Batch())
+	if err != nil {
+		return wire.Failf(wire.Mismatch, "%s: %v", s.members[i].Name, err)
+	}
+	s.trial.Note(ends, failures)
 	report, err := s.decode(m)
 	if err != nil {
 		return wire.Failf(wire.Mismatch, "%s: %v", s.members[i].Name, err)

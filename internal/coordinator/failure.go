@@ -92,6 +92,12 @@ func (k *Cluster) failure(ctx context.Context, a answer) *wire.Failure {
 // each waits until take has accepted one answer of every member.
 func (k *Cluster) each(ctx context.Context, take func(i int, r *railyardv1.SessionResponse) (bool, error)) error {
 	done := make([]bool, len(k.members))
+	left := len(done)
+	for i, m := range k.members {
+		if done[i] = m.dead; m.dead {
+			left--
+		}
+	}
 	owes := func() string {
 		for i, d := range done {
 			if !d {
@@ -100,7 +106,7 @@ func (k *Cluster) each(ctx context.Context, take func(i int, r *railyardv1.Sessi
 		}
 		return "nobody"
 	}
-	for left := len(done); left > 0; left-- {
+	for ; left > 0; left-- {
 		i, r, err := k.hear(ctx, owes)
 		if err != nil {
 			return err

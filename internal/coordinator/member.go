@@ -21,6 +21,7 @@ type member struct {
 	pid     int64
 	conn    *grpc.ClientConn
 	stream  railyardv1.NodeService_SessionClient
+	dead    bool     // killed by a fault: it has no part in the session any more
 	process *process // nil when somebody else started it
 	host    string   // whose clock it reads
 	shared  bool     // that is ours as well
@@ -73,6 +74,9 @@ func (m *member) open(attempt, ctx context.Context, answers chan<- answer, clock
 // say sends a request. A broken stream tells its cause to the receiver, so that
 // the one who sends need not.
 func (m *member) say(r *railyardv1.SessionRequest) {
+	if m.dead {
+		return
+	}
 	_ = m.stream.Send(r)
 }
 

@@ -50,9 +50,14 @@ func foresee(t testing.TB, c emu.Cluster, spec sweep.Spec) told {
 
 // recorded returns a session of one kernel and where its timeline goes.
 func recorded(f *fabric.Fabric) (*predict.Session, *bytes.Buffer) {
+	s := predict.New(f, true)
+	return s, record(s, f)
+}
+
+// record keeps the timeline of a session.
+func record(s *predict.Session, f *fabric.Fabric) *bytes.Buffer {
 	lines := new(bytes.Buffer)
 	w := timeline.NewWriter(lines, f.PortName)
-	s := predict.New(f, true)
 	s.Visit = func(e *kernel.Effects) error {
 		for i := range e.Records {
 			if err := w.Write(&e.Records[i]); err != nil {
@@ -61,7 +66,7 @@ func recorded(f *fabric.Fabric) (*predict.Session, *bytes.Buffer) {
 		}
 		return w.Flush()
 	}
-	return s, lines
+	return lines
 }
 
 // identical reports the first line in which two timelines differ.

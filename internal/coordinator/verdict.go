@@ -9,6 +9,7 @@ import (
 	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+	"github.com/railyard/railyard/shaping"
 )
 
 // verify asks every member to compare its ranks' results with what they must
@@ -28,12 +29,13 @@ func (s *session) verify(ctx context.Context, b emu.Batch) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tally(b, all)
+	return tally(b, all, s.missing)
 }
 
 // tally counts the wrong elements of each run. A rank that nobody looked at, or
 // ranks that differ where they must not, are failures of the emulation.
-func tally(b emu.Batch, all []*railyardv1.RankVerdict) ([]int64, error) {
+// Of those that gone counts nobody can tell.
+func tally(b emu.Batch, all []*railyardv1.RankVerdict, gone func(*emu.Run) int) ([]int64, error) {
 	wrong := make([]int64, len(b.Runs))
 	seen := make([]map[uint32]bool, len(b.Runs))
 	digests := make([]map[uint64]bool, len(b.Runs))
@@ -50,7 +52,7 @@ func tally(b emu.Batch, all []*railyardv1.RankVerdict) ([]int64, error) {
 	}
 	for i := range b.Runs {
 		r := &b.Runs[i]
-		if r.Real > 0 && len(seen[i]) != len(r.Comm) {
+		if r.Real > 0 && len(seen[i]) != len(r.Comm)-gone(r) {
 			return nil, wire.Failf(wire.Mismatch, "run %d: %d of %d ranks were verified", i, len(seen[i]), len(r.Comm))
 		}
 		if r.Op.Uniform() && wrong[i] == 0 && len(digests[i]) > 1 {
@@ -62,13 +64,14 @@ func tally(b emu.Batch, all []*railyardv1.RankVerdict) ([]int64, error) {
 
 // finish learns where the time went, and whether everything ended.
 func (s *session) finish(ctx context.Context, b emu.Batch) error {
-	for _, m := range s.members {
-		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Finish{Finish: &railyardv1.Finish{}}})
+	for i, m := range s.members {
+		m.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Finish{Finish: s.parting(i)}})
 	}
 	s.use = sweep.Use{Span: s.outcome.Now.Sub(b.Runs[0].Offset)}
 	s.gatherShared()
 	s.carried = 0
 	var stuck []*railyardv1.StuckBlock
+	var progress []emu.Progress
 	err := s.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		f := r.GetFinished()
 		if f == nil {
@@ -80,10 +83,20 @@ func (s *session) finish(ctx context.Context, b emu.Batch) error {
 			}
 		}
 		stuck = append(stuck, f.GetStuck()...)
+		s.outcome.Redone += shaping.Bytes(f.GetRedoneBytes())
+		p, err := wire.DecodeProgress(f.GetProgress(), s.trial.Batch())
+		if err != nil {
+			return false, wire.Failf(wire.Mismatch, "%s: %v", s.members[i].Name, err)
+		}
+		progress = append(progress, p...)
 		return true, s.gather(f)
 	})
 	if err != nil {
 		return err
+	}
+	if s.struck != nil {
+		s.sentence(stuck, progress)
+		return nil
 	}
 	if len(stuck) > 0 {
 		return deadlock(stuck)
@@ -113,4 +126,15 @@ func deadlock(stuck []*railyardv1.StuckBlock) error {
 		b.GetWho(), b.GetBlock(), b.GetStep(), waited(b.GetWaits()), b.GetWhom(), len(stuck)-1)
 	f.Place = wire.Place{Run: int(b.GetRun()), Rank: int(b.GetRank()), Channel: int(b.GetChannel()), Step: int(b.GetStep()), Peer: int(b.GetPeer())}
 	return f
+}
+
+// missing counts the ranks of a run whose processes are gone.
+func (s *session) missing(r *emu.Run) int {
+	n := 0
+	for _, gpu := range r.Comm {
+		if s.members[s.owners.Node[s.fabric.NodeOf(gpu)]].dead {
+			n++
+		}
+	}
+	return n
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/nodesim"
@@ -121,7 +122,7 @@ func TestTally(t *testing.T) {
 		{"a rank that nobody looked at", append(ranks(0, same)[1:], ranks(1, same)...), false},
 		{"a run that is not there", append(ranks(0, same), &railyardv1.RankVerdict{Run: 2}), false},
 	} {
-		if _, err := tally(b, test.verdicts); (err == nil) != test.good {
+		if _, err := tally(b, test.verdicts, func(*emu.Run) int { return 0 }); (err == nil) != test.good {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/payload"
 	"github.com/railyard/railyard/emu/transit"
@@ -31,6 +32,7 @@ type event struct {
 	peer    *peer  // its stream is open
 	closed  bool   // the coordinator has closed the session
 	err     error  // a stream broke: the end
+	lost    *peer  // whose it was, if a peer's
 }
 
 // actor owns the kernel, the payload and everything else that changes during a
@@ -51,6 +53,11 @@ type actor struct {
 	dialed  []func()
 	ready   bool  // the coordinator knows
 	failed  error // what the coordinator was told went wrong
+
+	cluster emu.Cluster
+	faults  *fault.Schedule // nil: none
+	bear    emu.Resilience
+	ending  *railyardv1.Finish // waits for frames
 
 	kernel   *kernel.Kernel
 	batch    uint32
@@ -120,6 +127,8 @@ func (a *actor) blameless() error {
 
 func (a *actor) handle(e *event) error {
 	switch {
+	case e.err != nil && a.mourned(e):
+		return nil
 	case e.err != nil:
 		return e.err
 	case e.peer != nil:
@@ -143,7 +152,8 @@ func (a *actor) handle(e *event) error {
 		return a.verify()
 	case e.request.GetFinish() != nil:
 		a.restPace()
-		return a.finish()
+		a.ending = e.request.GetFinish()
+		return a.maybeFinish()
 	case e.request.GetAbort() != nil:
 		return wire.DecodeFailure(e.request.GetAbort().GetReason())
 	case e.request.GetClockProbe() != nil:
@@ -182,6 +192,7 @@ func (a *actor) setUp(m *railyardv1.Setup) error {
 	if alter := a.node.config.Alter; alter != nil {
 		alter(&cluster)
 	}
+	a.cluster = cluster
 	if a.fabric, err = fabric.New(cluster); err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}

@@ -19,7 +19,11 @@ func (a *actor) begin(m *railyardv1.Begin) error {
 	}
 	a.batch, a.runs = m.GetBatch(), b.Runs
 	if a.batch == 0 {
-		a.kernel = kernel.New(kernel.Config{Fabric: a.fabric, Owners: a.owners, Me: a.self, Record: m.GetRecordTimeline()})
+		if err := a.suffer(m.GetStruck()); err != nil {
+			return err
+		}
+		a.kernel = kernel.New(kernel.Config{Fabric: a.fabric, Owners: a.owners, Me: a.self, Record: m.GetRecordTimeline(),
+			Faults: a.faults, Bear: a.bear})
 		a.taken, a.sent = make([]uint64, len(a.peers)), make([]uint64, len(a.peers))
 	}
 	if a.kernel == nil {
@@ -84,8 +88,25 @@ func (a *actor) verify() error {
 	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Verified{Verified: &out}})
 }
 
+// maybeFinish ends the batch once every frame is here that must not come into the
+// next one.
+func (a *actor) maybeFinish() error {
+	if a.ending == nil || !a.holds(a.ending.GetExpect()) {
+		return nil
+	}
+	m := a.ending
+	a.ending = nil
+	for _, p := range m.GetDead() {
+		if int(p) < len(a.peers) && a.peers[p] != nil {
+			a.peers[p].dead = true
+			a.peers[p].out.close()
+		}
+	}
+	return a.finish(m.GetAborted())
+}
+
 // finish says what the batch used and forgets it.
-func (a *actor) finish() error {
+func (a *actor) finish(aborted bool) error {
 	a.earlier = a.machines
 	a.machines, a.wirings, a.grant = nil, nil, nil
 	out := &railyardv1.Finished{Lateness: a.endPace()}
@@ -99,6 +120,13 @@ func (a *actor) finish() error {
 		for _, b := range a.kernel.Stuck() {
 			out.Stuck = append(out.Stuck, &railyardv1.StuckBlock{Run: uint32(b.Run), Rank: uint32(b.Rank), Channel: uint32(b.Channel),
 				Block: uint32(b.Block), Step: uint32(b.Step), Waits: b.Waits, Peer: uint32(b.Peer), Who: b.Who(), Whom: b.Whom()})
+		}
+		if a.faults != nil {
+			out.RedoneBytes = int64(a.kernel.Redone())
+			out.Progress = wire.EncodeProgress(a.kernel.Progress())
+		}
+		if aborted {
+			a.kernel.Abort()
 		}
 	}
 	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Finished{Finished: out}})

@@ -10,6 +10,7 @@
 //	paced.go    the same under the paced clock: when things happen
 //	outbox.go   frames gathered into batches
 //	passing.go  frames that come and go under the paced clock
+//	struck.go    faults that strike a session
 //	peers.go    the streams to other nodesims, opened once and kept
 //	late.go     a process that comes when its nodes are hosted already
 //	mailbox.go  how everything reaches the actor

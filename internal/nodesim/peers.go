@@ -19,6 +19,7 @@ type peer struct {
 	name   string
 	stream wire.Stream
 	out    *mailbox[wire.Batch]
+	dead   bool // killed by a fault: that its stream breaks is no failure
 }
 
 func (a *actor) newPeer(index int, s wire.Stream) *peer {
@@ -81,8 +82,8 @@ func (a *actor) dial(index int, addr string) (*peer, error) {
 	}
 	p := a.newPeer(index, stream)
 	var ends sync.WaitGroup
-	ends.Go(func() { a.mind(p.send()) })
-	ends.Go(func() { a.mind(p.receive(a.session, a.inbox, &a.node.config)) })
+	ends.Go(func() { a.mind(p, p.send()) })
+	ends.Go(func() { a.mind(p, p.receive(a.session, a.inbox, &a.node.config)) })
 	a.dialed = append(a.dialed, func() {
 		cancel()
 		_ = conn.Close()
@@ -92,9 +93,9 @@ func (a *actor) dial(index int, addr string) (*peer, error) {
 }
 
 // mind posts the end of a stream; after the session it interests nobody.
-func (a *actor) mind(err error) {
+func (a *actor) mind(p *peer, err error) {
 	if err != nil {
-		a.inbox.post(event{err: err})
+		a.inbox.post(event{err: err, lost: p})
 	}
 }
 
@@ -118,11 +119,11 @@ func (x *exchange) Exchange(stream railyardv1.ExchangeService_ExchangeServer) er
 	}
 	p := a.newPeer(int(hello.From), stream)
 	var sender sync.WaitGroup
-	sender.Go(func() { a.mind(p.send()) })
+	sender.Go(func() { a.mind(p, p.send()) })
 	defer sender.Wait()
 	defer p.out.close()
 	a.inbox.post(event{peer: p, from: p.index})
 	err = p.receive(hello.Session, a.inbox, &x.node.config)
-	a.mind(err)
+	a.mind(p, err)
 	return wire.ToStatus(err)
 }

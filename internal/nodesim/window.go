@@ -22,6 +22,9 @@ func (a *actor) arrived(e *event) error {
 			return err
 		}
 	}
+	if a.ending != nil {
+		return a.maybeFinish()
+	}
 	return a.maybeRun()
 }
 
@@ -68,14 +71,22 @@ func (a *actor) maybeRun() error {
 	if a.grant == nil {
 		return nil
 	}
-	for _, e := range a.grant.GetExpect() {
-		if p := int(e.GetParticipant()); p >= len(a.taken) || a.taken[p] < e.GetFrames() {
-			return nil
-		}
+	if !a.holds(a.grant.GetExpect()) {
+		return nil
 	}
 	g := a.grant
 	a.grant = nil
 	return a.window(g)
+}
+
+// holds reports whether all frames are here that others say they sent.
+func (a *actor) holds(expect []*railyardv1.Expect) bool {
+	for _, e := range expect {
+		if p := int(e.GetParticipant()); p >= len(a.taken) || a.taken[p] < e.GetFrames() {
+			return false
+		}
+	}
+	return true
 }
 
 // slice is how many events are handled before their effects are carried out:
@@ -97,6 +108,7 @@ func (a *actor) window(g *railyardv1.Grant) error {
 			a.post(&e.Out[i], out, r)
 		}
 		r.Ends = append(r.Ends, wire.EncodeEnds(e.Ends)...)
+		r.Failures = append(r.Failures, wire.EncodeRunFailures(e.Failures)...)
 		if err := a.records(e, r); err != nil {
 			return err
 		}
