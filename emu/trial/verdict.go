@@ -77,10 +77,11 @@ type verdict struct {
 
 // hang says what kind of hang it is.
 func (v *verdict) hang() {
-	v.Seq = int64(slices.Min(v.runs[v.Run].by))
+	behind := slices.Min(v.runs[v.Run].by)
+	v.Seq = v.batch.Runs[v.Run].First + int64(behind)
 	entered := 0
 	for _, p := range v.of(v.Run) {
-		if p.Entered <= int(v.Seq) {
+		if p.Entered <= behind {
 			v.absent = append(v.absent, p.Rank)
 		} else {
 			entered++

@@ -23,6 +23,9 @@ type Hosts struct {
 	// has ended, soon after the context does.
 	Bench   func(context.Context, BenchConfig, report.Sink) error
 	Predict func(context.Context, BenchConfig, report.Sink) error
+	// Run carries a scenario out and writes what became of it to the writer. progress
+	// is told what is being done.
+	Run func(ctx context.Context, c RunConfig, out io.Writer, progress func(done, total int, what string)) error
 	// Serve runs the coordinator until the context ends.
 	Serve func(context.Context, ServeConfig) error
 	// Status asks a running coordinator.

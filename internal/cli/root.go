@@ -20,7 +20,6 @@ type laterVerb struct {
 var laterVerbs = []laterVerb{
 	{name: "up", about: "Start a cluster that stays"},
 	{name: "down", about: "End a cluster that stayed"},
-	{name: "run", about: "Run an experiment with faults and expectations"},
 	{name: "fault", about: "Break and mend a running cluster", sub: []string{"add", "list", "remove", "reset"}},
 }
 
@@ -43,6 +42,7 @@ func (a *App) root(args []string) *cobra.Command {
 	root.AddCommand(
 		a.bench("bench", "Run a collective over a size sweep on real processes", args, a.Hosts.Bench),
 		a.bench("predict", "Compute the same times in one process, without payload", args, a.Hosts.Predict),
+		a.run(),
 		a.serve(),
 		a.status(),
 		a.doctor(),

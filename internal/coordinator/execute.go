@@ -26,6 +26,7 @@ type session struct {
 	schedule  *fault.Schedule
 	trial     *trial.Trial // of the batch
 	deaths    []Death
+	flipped   shaping.Time // up to when bits have turned over
 	batch     uint32
 	conductor *window.Conductor
 	shared    *transit.Shared
@@ -93,6 +94,7 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 		}
 	}
 	err = s.finish(ctx, b)
+	s.flipped = max(s.flipped, s.outcome.Now)
 	s.mourn()
 	res.Outcome = s.outcome
 	res.Events = cost.Events
