@@ -51,6 +51,9 @@ type Plan struct {
 	// Algorithms that pipeline many small chunks set it; Size shrinks chunks
 	// until the pipeline is full. Zero: chunks are as large as they may be.
 	Depth int
+	// OwnNICs: what goes from node to node leaves by the sender's own NIC and enters
+	// by the receiver's, whatever rail the channel has.
+	OwnNICs bool
 	// Imported: the plan was read from a file. Its messages may join chunks of
 	// any index, so chunks must all be of one length, and Fits says which
 	// counts make them so. Check judges it by its results alone.

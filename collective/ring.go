@@ -42,6 +42,14 @@ import "slices"
 // From the last rank of a node (0 above) to the rail that the channel leaves
 // by is the fabric's business: it forwards over NVLink to the rail's owner.
 //
+// Where rings change rails (Shape.Cross) the head before comes last in a node, and
+// the ring leaves by that one's own NIC, with no hop over NVLink to the rail's
+// owner. The next node is entered by another rail, or, when every second node is
+// gone through in reverse, by the same:
+//
+//	channel 1, alternating   ┌→ 1 → 2 → 3 → 0 ─→ 4 → 7 → 6 → 5 ─┐
+//	                         └──────────────────────────────────┘
+//
 // P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters
 // of workstations, JPDC 69 (2009). Steps as in NCCL 2.30, src/device/
 // all_reduce.h, all_gather.h, reduce_scatter.h (runRing).
@@ -90,6 +98,7 @@ func buildRing(op Op, s Shape, o Options) (*Plan, error) {
 	if op.reducesForAll() {
 		p.Chunks *= p.Ranks
 	}
+	p.OwnNICs = s.Cross != KeepRail
 	steps := ringSteps(op, p.Ranks)
 	circles := newCircles(s, o.Channels)
 	return NewPlan(p, func(rank int) []Block {
@@ -118,14 +127,41 @@ func newCircles(s Shape, channels int) []circle {
 
 func newCircle(s Shape, channel int) circle {
 	o := circle{order: make([]int, 0, s.NRanks())}
-	for _, g := range s.Nodes {
+	for i, g := range s.Nodes {
 		ring := g.ring(channel)
 		head := slices.Index(ring, g.Head(channel))
 		o.order = append(o.order, ring[head:]...)
 		o.order = append(o.order, ring[:head]...)
+		through := o.order[len(o.order)-len(ring):]
+		if s.Cross != KeepRail && len(g.Rings) == 0 {
+			leaveBy(through, g.exit(channel))
+		}
+		if s.Cross == Alternate && i%2 == 1 {
+			slices.Reverse(through)
+		}
 	}
 	o.at = positions(o.order)
 	return o
+}
+
+// exit returns the head before that of a channel, by whose NIC a ring that changes
+// rails leaves; the same one, when there is no other.
+func (g Group) exit(c int) int {
+	for k := 1; k < len(g.Heads); k++ {
+		if h := g.Head(c + len(g.Heads) - k); h != g.Head(c) {
+			return h
+		}
+	}
+	return g.Head(c)
+}
+
+// leaveBy moves a rank to the end of the way through a node, unless the way begins
+// with it.
+func leaveBy(way []int, rank int) {
+	if i := slices.Index(way, rank); i > 0 {
+		copy(way[i:], way[i+1:])
+		way[len(way)-1] = rank
+	}
 }
 
 // block returns what a rank does on a channel: the steps that all share, seen

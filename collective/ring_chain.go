@@ -17,6 +17,7 @@ func buildChain(op Op, s Shape, o Options) (*Plan, error) {
 	if p.Ranks == 1 {
 		return alonePlan(p), nil
 	}
+	p.OwnNICs = s.Cross != KeepRail
 	circles := newCircles(s, o.Channels)
 	steps := chainSteps(op)
 	return NewPlan(p, func(rank int) []Block {

@@ -9,7 +9,21 @@ type Shape struct {
 	// NVLS: every node's GPUs are joined by NVSwitches that multicast and
 	// reduce. SHARP: the fabric's switches reduce.
 	NVLS, SHARP bool
+	// Cross says by which NICs rings go from node to node.
+	Cross Cross
 }
+
+// Cross says whether a ring leaves a node by the NIC that it entered by.
+type Cross uint8
+
+// The ways of rings.
+const (
+	KeepRail  Cross = iota // by the same
+	CrossRail              // by that of another head
+	// Alternate: by that of another head, and every second node is gone through
+	// from there to here, so that what leaves by a rail enters by it, too.
+	Alternate
+)
 
 // Group is the ranks of one node, or of the nodes of one NVLink domain, which
 // count as one.

@@ -49,6 +49,10 @@ type Fabric struct {
 	// Routing is how switches choose among equally good links: adaptive, static,
 	// hash, spray or valiant. Empty: what the link's switches do.
 	Routing string
+	// PXN says whether GPUs forward to the owner of a rail, CrossNIC whether rings
+	// change rails between servers.
+	PXN      PXN
+	CrossNIC CrossNIC
 	// Unit is how many servers of a group share a set of leaves in a
 	// rail-optimised fabric. 0: the whole group, or as many as fit.
 	Unit int

@@ -2,6 +2,8 @@
 // speaks in:
 //
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
+//	forwarding.go  whether GPUs forward to owners of rails, and rings change rails
+//	load*.go    reading, validating and printing cluster files
 //	scenario.go Scenario: operations, faults and what is expected
 //	load*.go    reading, validating and printing cluster files; load_scenario*.go those of scenarios
 //	slice.go    slices of TPU pods: shape, optical circuits, what is dark

@@ -106,6 +106,8 @@ func (r *reader) fabric(path string, n ast.Node, f *Fabric) {
 		{name: "link", read: r.text(&f.Link)},
 		{name: "oversubscription", read: r.count(&f.Oversubscription, maxOversubscription)},
 		{name: "routing", read: r.text(&f.Routing)},
+		{name: "pxn", read: r.truth(func(yes bool) { f.PXN = map[bool]PXN{true: PXNOn, false: PXNOff}[yes] })},
+		{name: "crossNic", read: r.crossNIC(&f.CrossNIC)},
 		{name: "unit", read: r.count(&f.Unit, MaxNodes)},
 		{name: "planes", read: r.count(&f.Planes, maxPlanes)},
 		{name: "dims", read: list(r, &f.Dims, func(path string, n ast.Node, d *int) { r.count(d, MaxNodes)(path, n) })},

@@ -16,8 +16,8 @@ const MaxNodes = 1 << 17
 const (
 	maxDevices          = 1024 // GPUs or NICs in one NVLink domain; NVL576 is the largest announced
 	maxOversubscription = 1024
-	maxPlanes           = 16 // 4 are in use, 8 are talked of
-	maxDims             = 6  // Fugaku's; more than anyone has built
+	maxPlanes           = 8 // lanes of a port (OSFP)
+	maxDims             = 6 // Fugaku's; more than anyone has built
 )
 
 // Known is what a catalog offers to clusters. What is left nil is not checked.

@@ -147,6 +147,17 @@ func (r *reader) count(to *int, most int) func(string, ast.Node) {
 	}
 }
 
+func (r *reader) crossNIC(to *CrossNIC) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		c, ok := ParseCrossNIC(digits(n))
+		if !ok {
+			r.add(n, path, shown(n)+" must be 0 (never), 1 (always) or 2 (if that is faster)")
+			return
+		}
+		*to = c
+	}
+}
+
 func (r *reader) seed(to *uint64) func(string, ast.Node) {
 	return func(path string, n ast.Node) {
 		v, err := strconv.ParseUint(digits(n), 10, 64)

@@ -55,6 +55,12 @@ func (f *Fabric) entries() []string {
 	text("link", f.Link)
 	count("oversubscription", f.Oversubscription)
 	text("routing", f.Routing)
+	if f.PXN != PXNDefault {
+		all = append(all, fmt.Sprintf("pxn: %t", f.PXN == PXNOn))
+	}
+	if f.CrossNIC != CrossDefault {
+		all = append(all, "crossNic: "+f.CrossNIC.String())
+	}
 	count("unit", f.Unit)
 	count("planes", f.Planes)
 	if len(f.Dims) > 0 {

@@ -77,6 +77,7 @@ func TestYAMLRoundTrip(t *testing.T) {
 				Oversubscription: rng.Intn(4),
 				Routing:          pick("", "adaptive", "null"), Unit: rng.Intn(3), Planes: rng.Intn(3), HostsPerSwitch: rng.Intn(3),
 				Dims: [][]int{nil, {4}, {2, 3, 4}}[rng.Intn(3)],
+				PXN:  PXN(rng.Intn(3)), CrossNIC: CrossNIC(rng.Intn(4)),
 			},
 			Seed: rng.Uint64() >> rng.Intn(64),
 		}

@@ -18,6 +18,9 @@ type Outcome struct {
 	Failure *Failure
 	// Progress is how far each rank came, run by run, where the batch failed.
 	Progress []Progress
+	// Perturbed is when a process died that no fault was to kill; 0: none did. From
+	// then on the outcome is not a matter of the declared faults alone.
+	Perturbed shaping.Time
 	// WrongRanks lists the ranks whose results are wrong, where they were looked at.
 	WrongRanks []WrongRank
 	// Redone is how many bytes transports sent again.

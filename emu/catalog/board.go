@@ -69,7 +69,7 @@ func (s *System) Machine() machine.Machine {
 	for g := range s.GPUs {
 		own := machine.Slot{Gen: cmp.Or(b.Gen, slot.Gen), Lanes: slot.Lanes}
 		gpu := machine.GPU{PCI: machine.PCI{BusID: busID(g, 1), At: b.place(g, s.GPUs), Slot: own},
-			Model: s.Model, Arch: fmt.Sprintf("sm_%d", s.Compute)}
+			Model: s.Model, Arch: cmp.Or(s.Arch, fmt.Sprintf("sm_%d", s.Compute))}
 		if b.C2C > 0 {
 			gpu.C2C = machine.C2C{Count: 1, Rate: b.C2C}
 		}

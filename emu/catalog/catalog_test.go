@@ -108,8 +108,8 @@ func TestLookups(t *testing.T) {
 		want string
 	}{
 		{"system", func() error { _, err := catalog.LookupSystem("h100"); return err }, `system "h100": unknown; allowed are ` + names()},
-		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
-		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{"link", func() error { _, err := catalog.LookupLink("NDR"); return err }, `link "NDR": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, efa-400, efa-800, tcpx, tcpxo`},
+		{"empty link", func() error { _, err := catalog.LookupLink(""); return err }, `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, efa-400, efa-800, tcpx, tcpxo`},
 		{"fabric", func() error { _, err := catalog.LookupShape("mesh"); return err }, `fabric "mesh": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
 	} {
 		err := tc.got()
@@ -136,8 +136,8 @@ func TestParseFabric(t *testing.T) {
 		{in: "", err: `fabric "": must be SHAPE-LINK, for example rail-ndr`},
 		{in: "-", err: `fabric "": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
 		{in: "ring-ndr", err: `fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
-		{in: "rail-", err: `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
-		{in: "rail-ndr200", err: `link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`},
+		{in: "rail-", err: `link "": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, efa-400, efa-800, tcpx, tcpxo`},
+		{in: "rail-ndr200", err: `link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, efa-400, efa-800, tcpx, tcpxo`},
 	} {
 		shape, link, err := catalog.ParseFabric(tc.in)
 		if tc.err == "" && err != nil || tc.err != "" && (err == nil || err.Error() != tc.err) || shape != tc.shape || link != tc.link {
@@ -217,7 +217,8 @@ func TestDevices(t *testing.T) {
 			t.Errorf("link %s: %d mW, sources %v", l.Name, l.Milliwatts, catalog.SourcesOf(l.Name))
 		}
 	}
-	for name, want := range map[string]shaping.Rate{"QM9700": 51_200 * shaping.Gbps, "QM8700": 16_000 * shaping.Gbps, "SN5600": 2 * 51_200 * shaping.Gbps} {
+	for name, want := range map[string]shaping.Rate{"QM9700": 51_200 * shaping.Gbps, "QM8700": 16_000 * shaping.Gbps, "SN5600": 2 * 51_200 * shaping.Gbps,
+		"Q3400": 2 * 115_200 * shaping.Gbps, "rosetta": 2 * 12_800 * shaping.Gbps, "tomahawk-5": 2 * 51_200 * shaping.Gbps} {
 		if got := devices[name].Capacity(); got != want {
 			t.Errorf("%s carries %v, want %v", name, got, want)
 		}

@@ -13,7 +13,9 @@
 //	system_cards.go      servers of cards without NVLink
 //	system_others.go     AMD
 //	system_tpu.go        hosts of Google's TPUs
+//	system_cloud.go      instances of clouds, with what their images set for NCCL
 //	link.go    Link: what a NIC speaks
+//	way.go     Way: a link as a stream meets it, NVLink and PCIe included
 //	device.go  switches, and what cables are made of, with watts
 //	shape.go   Fabric shapes: what stands between servers
 //	source.go  which sources an entry cites, read from the text of the tables
@@ -27,8 +29,13 @@
 //	[nccl]   NVIDIA/nccl v2.30.7, src/graph/tuning.cc and topo.h
 //	[ib]     ib_write_bw and ib_write_lat over 256 NIC pairs, rouge3877/ns3-msccl-data
 //	[pod]    NVIDIA DGX SuperPOD reference architecture, B200, scalable infrastructure
-//	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP
+//	[sharp]  the maintainers in NVIDIA/nccl#320: DGX A100, HDR NICs, SHARP; limits of
+//	         trees: NVIDIA SHARP 3.13 documentation, general information
 //	[tpu]    Google Cloud documentation: TPU v4, TPU v5p, TPU7x (Ironwood)
+//	[ofi]    aws/aws-ofi-nccl, src/platform-aws.cpp and topology/p4d-24xl-topo.xml
+//	[smt]    aws/sagemaker-training-toolkit, commit 9a5ed9f
+//	[gct]    GoogleCloudPlatform/cluster-toolkit, examples/machine-learning: nemo-framework/Dockerfile
+//	         of a3-highgpu-8g, a3-megagpu-8g and a3-ultragpu-8g
 //	[cal]    calibrated by us so that plateaus and small-message times of public
 //	         nccl-tests tables come out; one value for all sizes
 //	[assumed] no source found

@@ -21,8 +21,13 @@ type Link struct {
 	// SHARP is how many bytes of result a second a streaming tree of the link's
 	// switches turns out; zero: they do not reduce long messages.
 	SHARP shaping.Rate
+	// Trees is how many streaming trees one of its switches carries at once; 0: one
+	// a port, which NICs share anyhow.
+	Trees int
 	// Milliwatts is what a pluggable transceiver, one end of an optical cable, takes.
 	Milliwatts int64
+	// Staged: the host copies all that is sent and received; no NIC reads a GPU.
+	Staged bool
 }
 
 // Global is what a long cable between groups of a dragonfly costs on top of the
@@ -47,6 +52,7 @@ var links = []Link{
 	{Name: "hdr", About: "InfiniBand HDR, 200 Gb/s", Wire: 200 * shaping.Gbps, Usable: 980, // 197 of 200 Gb/s, ib_write_bw, rounded down to NDR's [hw]
 		NIC: 745 * ns, Switch: 305 * ns, Radix: 40, // latency as NDR's [assumed]; QM8700, 40 ports [hw]
 		Device: "QM8700", Routing: "adaptive", SHARP: 20 * shaping.GBps, // nccl#320 [sharp]
+		Trees:      1,     // Quantum; Quantum-2 one a port [sharp]
 		Milliwatts: 5000}, // QSFP56 [assumed]
 	{Name: "ndr", About: "InfiniBand NDR, 400 Gb/s", Wire: 400 * shaping.Gbps, Usable: 980, // up to 49 of 50 GB/s a NIC [hw]
 		NIC: 745 * ns, Switch: 305 * ns, Radix: 64, // [ib]; QM9700, 64 ports [hw]
@@ -72,6 +78,9 @@ var links = []Link{
 	{Name: "roce-800", About: "RoCE v2, 800 Gb/s Ethernet", Wire: 800 * shaping.Gbps, Usable: 960, // as RoCE 400 [assumed]
 		NIC: 745 * ns, Switch: 600 * ns, Radix: 64, // as RoCE 100 [assumed]; SN5600, 64 ports [hw]
 		Device: "SN5600", Routing: "hash", Milliwatts: 15000}, // as XDR [assumed]
+	{Name: "tcp-100", About: "sockets over 100 Gb/s Ethernet or IPoIB, no RDMA", Wire: 100 * shaping.Gbps, Usable: 320, // 4 of 12.5: IPoIB, nccl#465 [hw]
+		NIC: 15_000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]; SN4600C, as RoCE 100 [assumed]
+		Device: "SN4600C", Routing: "hash", Milliwatts: 3500, Staged: true}, // QSFP28 [assumed]
 	{Name: "uec-800", About: "Ultra Ethernet, 800 Gb/s, packets sprayed", Wire: 800 * shaping.Gbps, Usable: 960, // as RoCE 400 [assumed]
 		NIC: 745 * ns, Switch: 250 * ns, Radix: 64, // NIC as InfiniBand's [assumed]; Tomahawk Ultra, 250 ns, 51.2 Tb/s [hw]
 		Device: "tomahawk-ultra", Routing: "spray", Milliwatts: 15000}, // as XDR [assumed]
@@ -79,12 +88,18 @@ var links = []Link{
 		NIC: 745 * ns, Switch: 350 * ns, Radix: 64, // NIC as InfiniBand's [assumed]; Rosetta, 64 ports, 350 ns (third party) [hw]
 		Device: "rosetta", Routing: "adaptive", Milliwatts: 5000}, // QSFP56 [assumed]
 	{Name: "efa", About: "AWS Elastic Fabric Adapter, 100 Gb/s a card, SRD", Wire: 100 * shaping.Gbps, Usable: 960, // P4d and P5 [hw], 12 of 12.5 as others [assumed]
-		NIC: 7000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]
+		NIC: 27 * us, Switch: 600 * ns, Radix: 64, // 175 µs for 8 B on 2 × P4d with Simple [cal], hop as Tomahawk 5's [assumed]
 		Device: "tomahawk-5", Routing: "spray", Milliwatts: 3500}, // QSFP28 [assumed]
+	{Name: "efa-400", About: "AWS Elastic Fabric Adapter, 400 Gb/s for a GPU: 4 cards of 100 (P5), 2 of 200 (P5en), 1 of 400 (P6)", Wire: 400 * shaping.Gbps, Usable: 960, // [hw], as efa [assumed]
+		NIC: 12500 * ns, Switch: 600 * ns, Radix: 64, // 69 µs for 8 B on 2 × P5 [cal], hop as efa [assumed]
+		Device: "tomahawk-5", Routing: "spray", Milliwatts: 8000}, // as NDR [assumed]
+	{Name: "efa-800", About: "AWS Elastic Fabric Adapter, 800 Gb/s for a GPU: 2 cards of 400 (P6-B300)", Wire: 800 * shaping.Gbps, Usable: 960, // [hw], as efa [assumed]
+		NIC: 12500 * ns, Switch: 600 * ns, Radix: 64, // as efa-400 [assumed]
+		Device: "tomahawk-5", Routing: "spray", Milliwatts: 16000}, // two of NDR [assumed]
 	{Name: "tcpx", About: "GCP GPUDirect-TCPX, 200 Gb/s a card", Wire: 200 * shaping.Gbps, Usable: 850, // A3 High [hw], share of TCP [assumed]
 		NIC: 12000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]
 		Device: "tomahawk-5", Routing: "hash", Milliwatts: 5000}, // QSFP56 [assumed]
-	{Name: "tcpxo", About: "GCP GPUDirect-TCPXO, 200 Gb/s a card", Wire: 200 * shaping.Gbps, Usable: 920, // A3 Mega [hw], share of offloaded TCP [assumed]
+	{Name: "tcpxo", About: "GCP GPUDirect-TCPXO, 200 Gb/s a card", Wire: 200 * shaping.Gbps, Usable: 993, // A3 Mega [hw]; 188.7 of 200 GB/s, Simple's share off, all_gather of 8 GiB on two [cal]
 		NIC: 8000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]
 		Device: "tomahawk-5", Routing: "hash", Milliwatts: 5000}, // QSFP56 [assumed]
 }

@@ -16,8 +16,8 @@ import (
 
 // counts are the fields that have no unit. Every other figure of a table must
 // be multiplied by one.
-var counts = []string{"GPUs", "NICs", "Compute", "Usable", "Channels", "Radix", "Tiers", "Ports", "Percent", "Milliwatts",
-	"Links", "Gen", "Sockets", "Switches", "Planes", "Domain", "Chips", "Slice"}
+var counts = []string{"GPUs", "NICs", "Cards", "Compute", "Usable", "Channels", "Radix", "Tiers", "Ports", "Percent", "Milliwatts",
+	"Links", "Gen", "Sockets", "Switches", "Planes", "Domain", "Chips", "Slice", "Trees"}
 
 // units are what figures are multiplied by.
 var units = []string{"ns", "us", "metre", "shaping.MBps", "shaping.GBps", "shaping.Gbps"}
@@ -106,6 +106,8 @@ func (s *source) table(d *ast.GenDecl) {
 		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind != token.STRING {
 			s.cites(lit, s.comment(s.line(lit.Pos())))
 			s.unit(lit, path)
+		} else if ok && strings.HasPrefix(lit.Value, `"NCCL_`) {
+			s.cites(lit, s.comment(s.line(lit.Pos()))) // a variable, whose value is as good as a figure
 		}
 		path = append(path, n)
 		return true
@@ -218,6 +220,7 @@ func TestFiguresWithoutSourceAreFound(t *testing.T) {
 		{"no unit", "var t = []T{{\n\tWire: 450, // [hw]\n}}", []string{"x.go:3:8: Wire 450 has no unit"}},
 		{"no unit inside", "var t = []T{{\n\tSteps: P{Simple: 3400, LL: 600 * ns}, // [hw]\n}}", []string{"x.go:3:19: Simple 3400 has no unit"}},
 		{"a unit that is none", "var t = []T{{\n\tWire: 450 * many, // [hw]\n}}", []string{"x.go:3:8: Wire 450 has no unit"}},
+		{"a variable without source", "var t = []string{\n\t\"NCCL_BUFFSIZE=8\",\n\t\"NCCL_ALGO=Ring\", // [hw]\n}", []string{"x.go:3:2: \"NCCL_BUFFSIZE=8\" has no source"}},
 		{"a constant", "const c = 5 * us", []string{"x.go:2:11: 5 has no source"}},
 		{"a unit's own name", "const us = shaping.Microsecond", nil},
 		{"a bare number returned", "func e() int { return 950 }", []string{"x.go:2:23: 950 has no source"}},

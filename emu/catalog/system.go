@@ -1,6 +1,10 @@
 package catalog
 
-import "github.com/railyard/railyard/shaping"
+import (
+	"strings"
+
+	"github.com/railyard/railyard/shaping"
+)
 
 // System is a kind of server.
 type System struct {
@@ -8,11 +12,15 @@ type System struct {
 	Alias string // another name that it goes by
 	About string
 	GPUs  int
-	NICs  int    // spread over the PCIe switches as the GPUs are
+	NICs  int // spread over the PCIe switches as the GPUs are
+	// Cards is how many network cards stand behind each NIC, where a plugin of the
+	// transport makes one of several; 0: one.
+	Cards int
 	Model string // what nvidia-smi calls the GPU
 	// Compute is the GPU's compute capability × 10: 70 Volta, 80 Ampere, 90
 	// Hopper, 100 Blackwell. CPU is whose the host's is.
 	Compute int
+	Arch    string // of a GPU that is none of NVIDIA's: "gfx942"
 	CPU     CPU
 
 	NVLink NVLink
@@ -22,6 +30,23 @@ type System struct {
 	Board  Board
 	// Link and Fabric are what the system ships with: names of this catalog.
 	Link, Fabric string
+	// Reported is the latency of a hop that the transport's plugin tells NCCL's
+	// tuner of; it is not one that the hardware has.
+	Reported shaping.Duration
+	// Env are variables, NAME=value, that the environment sets for NCCL: images of
+	// a cloud, or the transport's plugin.
+	Env []string
+}
+
+// Variable returns what the system's environment sets a variable to, empty for
+// nothing.
+func (s *System) Variable(name string) string {
+	for _, v := range s.Env {
+		if key, value, _ := strings.Cut(v, "="); key == name {
+			return value
+		}
+	}
+	return ""
 }
 
 // NVLink is what joins the GPUs of a server, through NVSwitch or one to one;
@@ -89,7 +114,7 @@ const (
 // Systems returns every system in listing order.
 func Systems() []System {
 	var all []System
-	for _, family := range [][]System{volta, ampere, hopper, blackwell, cards, others, tpus} {
+	for _, family := range [][]System{volta, ampere, hopper, blackwell, cards, others, tpus, aws, gcp} {
 		all = append(all, family...)
 	}
 	return all

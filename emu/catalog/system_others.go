@@ -12,7 +12,8 @@ var others = []System{{
 	GPUs:    8, // [hw]
 	NICs:    8, // [hw]
 	Model:   "AMD Instinct MI300X",
-	Compute: 90, // no such thing; the tuner takes it for a Hopper [assumed]
+	Compute: 90,       // no such thing; the tuner takes it for a Hopper [assumed]
+	Arch:    "gfx942", // [hw]
 	CPU:     Intel,
 	NVLink: NVLink{
 		Wire:   448 * shaping.GBps, // 7 links × 64 GB/s [hw]

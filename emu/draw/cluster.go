@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/network"
@@ -55,6 +56,7 @@ type picture struct {
 	nic       []func(nic int) int
 	shown     []bool // of each node
 	switchBox []int  // box of each switch
+	tiers     []int  // of each switch
 }
 
 // group adds the servers of a group.
@@ -115,17 +117,56 @@ func (p *picture) switches() {
 	for i, h := range p.net.Hosts {
 		wanted[p.net.Leaf(i)] = wanted[p.net.Leaf(i)] || p.shown[h.Node]
 	}
-	for tier := range 3 {
+	p.tiers = tiersOf(p.net)
+	for tier := range slices.Max(p.tiers) + 1 {
 		p.tier(tier, wanted)
 	}
+}
+
+// tiersOf returns how high each switch is drawn: its tier, or of a network that
+// somebody listed how many links lie between it and one with servers.
+func tiersOf(n *network.Network) []int {
+	tiers := make([]int, len(n.Switches))
+	for i, s := range n.Switches {
+		tiers[i] = s.Tier
+	}
+	if n.Shape != network.Custom {
+		return tiers
+	}
+	next := make([][]int, len(tiers))
+	for _, k := range n.Trunks() {
+		next[k.A], next[k.B] = append(next[k.A], k.B), append(next[k.B], k.A)
+	}
+	seen := make([]bool, len(tiers))
+	var row []int
+	for host := range n.Hosts {
+		if leaf := n.Leaf(host); !seen[leaf] {
+			seen[leaf] = true
+			row = append(row, leaf)
+		}
+	}
+	for tier := 0; len(row) > 0; tier++ {
+		var above []int
+		for _, i := range row {
+			tiers[i] = tier
+			for _, j := range next[i] {
+				if !seen[j] {
+					seen[j] = true
+					above = append(above, j)
+				}
+			}
+		}
+		row = above
+	}
+	return tiers
 }
 
 // tier adds the switches of a tier: all, or those that are wanted and then as many
 // as fit, and one box for the rest.
 func (p *picture) tier(tier int, wanted []bool) {
 	var all, hidden []int
-	for i, s := range p.net.Switches {
-		if s.Tier == tier {
+	for i := range p.net.Switches {
+		if p.tiers[i] == tier {
 			all = append(all, i)
 		}
 	}

@@ -275,3 +275,30 @@ func sameServer(l *layout, a, b int) bool {
 	}
 	return l.within(b, a)
 }
+
+// A network that somebody listed is drawn by how far its switches are from servers,
+// however it is listed; a ring of switches with servers stays a row.
+func TestListedNetworksHaveTiers(t *testing.T) {
+	for _, tc := range []struct {
+		names []string
+		links []network.Cable
+		hosts []int // the switch of each
+		want  string
+	}{
+		{[]string{"core", "spine", "leaf0", "leaf1"}, []network.Cable{{A: 0, B: 1, Count: 1}, {A: 1, B: 2, Count: 1}, {A: 1, B: 3, Count: 1}}, []int{2, 3}, "2 1 0 0"},
+		{[]string{"a", "b", "c"}, []network.Cable{{A: 0, B: 1, Count: 1}, {A: 1, B: 2, Count: 1}, {A: 0, B: 2, Count: 1}}, []int{0, 1, 2}, "0 0 0"},
+	} {
+		var hosts []network.Host
+		for node, at := range tc.hosts {
+			hosts = append(hosts, network.Host{Node: node, Switch: at})
+		}
+		n, err := network.New(network.Config{Shape: network.Custom, Rate: 49 * shaping.GBps, Radix: 64, Hop: 305 * shaping.Nanosecond, Switches: tc.names, Links: tc.links}, hosts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Trim(fmt.Sprint(tiersOf(n)), "[]"); got != tc.want {
+			t.Errorf("%v: tiers %s, want %s", tc.names, got, tc.want)
+		}
+		sound(t, "listed", Cluster("listed", []Group{{Count: len(hosts), Machine: server(1)}}, n, 400*shaping.Gbps, 4))
+	}
+}

@@ -21,11 +21,6 @@ func (f *Fabric) Around(dead []PortID) *Fabric {
 	return &c
 }
 
-// Rails returns by which NIC of its node a GPU's messages of a channel leave, and
-// by which of the receiver's they arrive. The GPUs are on different nodes that no
-// NVLink joins.
-func (f *Fabric) Rails(src, dst, channel int) (from, to int) { return f.rails(src, dst, channel) }
-
 // OtherRails returns by which NICs a connection goes on when its own do not work,
 // as NCCL's port failover has it: over another pair that is there already, so
 // that both ends move to the next rail that is alive at both; and where there is
@@ -34,7 +29,7 @@ func (f *Fabric) Rails(src, dst, channel int) (from, to int) { return f.rails(sr
 func (f *Fabric) OtherRails(src, dst, channel int, alive func(node, nic int) bool) (from, to int, ok bool) {
 	nodeA, nodeB := f.NodeOf(src), f.NodeOf(dst)
 	a, b := &f.nodes[nodeA], &f.nodes[nodeB]
-	railA, railB := f.rails(src, dst, channel)
+	railA, railB := f.Rails(src, dst, channel)
 	usable := func(x, y int) bool {
 		if x < 0 || y >= b.nics || x == railA && y == railB || !alive(nodeA, x) || !alive(nodeB, y) {
 			return false

@@ -5,6 +5,7 @@
 //	inside.go  ports within a server, made of its graph; which NIC is whose
 //	figures.go their rates
 //	within.go  ways within a node: NVLink, PCIe, host memory
+//	cross.go   whether rings change rails from node to node
 //	toward.go  ways between a GPU and its node's NICs
 //	domain.go  NVLink domains of several nodes
 //	ici.go     slices of TPU pods: the torus of chips over several hosts, its ways

@@ -180,13 +180,12 @@ func (f *Fabric) addNode(n node) {
 
 // joinNodes makes the ports of the nodes, whose NICs have the fabric's rate.
 func (f *Fabric) joinNodes() {
-	rate := f.link.Wire.Permille(f.link.Usable)
 	for i := range f.nodes {
 		n := &f.nodes[i]
 		n.firstPort = PortID(len(f.ports))
 		for _, p := range n.ports {
 			if p.wire {
-				p.Rate = n.wireRate(rate, p.Rate)
+				p.Rate = wireRate(&f.link, p.Rate)
 			}
 			f.ports = append(f.ports, Port{Name: fmt.Sprintf("node%d/%s", i, p.Name), Rate: p.Rate, Node: i})
 		}

@@ -147,8 +147,9 @@ func TestNewReportsEverything(t *testing.T) {
 		{"GPUs", groups(emu.Group{Count: 1, GPUs: 9}), []string{"nodes[0].gpus 9: dgx-h100 has 1 to 8"}},
 		{"NICs", groups(emu.Group{Count: 1, NICs: -1}), []string{"nodes[0].nics -1: dgx-h100 has 1 to 8"}},
 		{"fabric", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Kind: "ring"}), []string{`fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`}},
-		{"link", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Link: "ndr200"}), []string{`link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`}},
+		{"link", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Link: "ndr200"}), []string{`link "ndr200": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, efa-400, efa-800, tcpx, tcpxo`}},
 		{"oversubscription", withFabric(groups(emu.Group{Count: 1}), emu.Fabric{Oversubscription: -1}), []string{"fabric.oversubscription -1: must be 1 or more"}},
+		{"planes", withFabric(groups(emu.Group{Count: 2}), emu.Fabric{Planes: 3}), []string{"fabric.planes 3: must be 1, 2, 4 or 8, as a port has so many lanes to split into"}},
 		{"all at once", withFabric(groups(emu.Group{Count: 1, System: "hgx"}, emu.Group{Count: 1, GPUs: -1, NICs: 9}, emu.Group{Count: -1}),
 			emu.Fabric{Kind: "ring", Link: "sdr", Oversubscription: -3}), []string{
 			`nodes[0].system "hgx": unknown; allowed are ` + systems(),
@@ -157,7 +158,7 @@ func TestNewReportsEverything(t *testing.T) {
 			"nodes[2].count -1: must be at least 1",
 			"fabric.oversubscription -3: must be 1 or more",
 			`fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`,
-			`link "sdr": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, uec-800, slingshot-11, efa, tcpx, tcpxo`,
+			`link "sdr": unknown; allowed are edr, hdr, ndr, xdr, gdr, roce-100, roce-200, roce-400, roce-800, tcp-100, uec-800, slingshot-11, efa, efa-400, efa-800, tcpx, tcpxo`,
 		}},
 		// A fat tree of 36-port switches joins 36 × 18 × 18 = 11664 NICs.
 		{"too many nodes", withFabric(groups(emu.Group{Count: 1459}), emu.Fabric{Link: "edr"}), []string{

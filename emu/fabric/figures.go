@@ -3,6 +3,7 @@ package fabric
 import (
 	"cmp"
 
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/shaping"
 )
@@ -69,13 +70,14 @@ func (in *inside) memoryRate(numa int) shaping.Rate {
 	return cmp.Or(in.m.NUMA[numa].DRAM, in.system.Board.Memory)
 }
 
-// wireRate returns the rate of a NIC's port in a fabric of the given rate: a
-// slower NIC has its own, less what the fabric's headers take.
-func (in *inside) wireRate(fabric, nic shaping.Rate) shaping.Rate {
-	if nic == 0 {
-		return fabric
+// wireRate returns the rate of a NIC's port: the link's, or that of a slower NIC
+// (0: nobody said), less what headers take.
+func wireRate(l *catalog.Link, nic shaping.Rate) shaping.Rate {
+	wire := l.Wire
+	if nic > 0 {
+		wire = min(wire, nic)
 	}
-	return min(fabric, nic)
+	return max(wire.Permille(l.Usable), 1) // a file may say a byte a second
 }
 
 // leastNVLink returns the least latency of anything that passes NVLink.

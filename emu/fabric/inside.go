@@ -15,6 +15,8 @@ type inside struct {
 	system     *catalog.System
 	m          machine.Machine
 	given      bool // the machine was given in full, not by the catalog
+	pxn        bool // GPUs forward to the owners of rails
+	keep       bool // no message leaves the rail of its channel
 	direct     bool // NICs may read and write the memory of GPUs
 	gpus, nics int  // in use: the first GPUs, and NICs near them
 	switched   bool // an NVSwitch joins all GPUs in use
@@ -59,7 +61,8 @@ const (
 
 // insideOf returns the inside of a group's servers, ports left out.
 func (f *Fabric) insideOf(g emu.Group) (*inside, error) {
-	in := &inside{direct: !g.NoGDR}
+	l, _ := catalog.LookupLink(f.Cluster.Fabric.Link) // a system's own link is never staged; resolveFabric reports unknown ones
+	in := &inside{direct: !g.NoGDR && !l.Staged, pxn: f.Cluster.Fabric.PXN != emu.PXNOff, keep: f.Cluster.Fabric.CrossNIC == emu.CrossNever}
 	if g.Machine == "" {
 		sys, err := catalog.LookupSystem(g.System)
 		in.system, in.m = &sys, sys.Machine()
@@ -111,7 +114,7 @@ func (in *inside) chooseNICs() {
 		in.owners = append(in.owners, g)
 		near = near && in.reads(g, best)
 	}
-	in.flat = in.switched && in.direct && (near || !in.given)
+	in.flat = in.switched && in.direct && in.pxn && (near || !in.given)
 	for r := 0; !in.flat && r < in.nics; r++ {
 		in.owners[r] = in.nearest(r)
 	}

@@ -82,16 +82,16 @@ func TestGivenLikePreset(t *testing.T) {
 	}
 }
 
-// TestNICsOfUnlikeSpeed: each has its own rate, no more than the fabric's; ports
-// of one card share its slot.
+// TestNICsOfUnlikeSpeed: each has its own rate, no more than the fabric's and less
+// the same share for headers; ports of one card share its slot.
 func TestNICsOfUnlikeSpeed(t *testing.T) {
 	m := preset(t, "pcie-gen4-4090", "m")
 	m.NICs[0].Speed = 3 * shaping.GBps
 	m.NICs[1].PCI = m.NICs[0].PCI
 	c := full(m, preset(t, "pcie-gen4-4090", "n"))
 	f := build(t, c)
-	if slow, other := f.Port(f.NICEgress(0, 0)).Rate, f.Port(f.NICEgress(0, 1)).Rate; slow != 3*shaping.GBps || other != 12*shaping.GBps {
-		t.Errorf("rates %v and %v, want 3 and 12 GB/s", slow, other)
+	if slow, other := f.Port(f.NICEgress(0, 0)).Rate, f.Port(f.NICEgress(0, 1)).Rate; slow != 2_880*shaping.MBps || other != 12*shaping.GBps {
+		t.Errorf("rates %v and %v, want 96 %% of 3 and of 12.5 GB/s", slow, other)
 	}
 	one, two := f.Route(0, 8, 0, collective.Simple).Wire, f.Route(0, 8, 1, collective.Simple).Wire
 	if a, b := one.Ports[one.Inject-2], two.Ports[two.Inject-2]; a != b || one.Ports[one.Inject-1] == two.Ports[two.Inject-1] {

@@ -65,7 +65,7 @@ func (f *Fabric) join() error {
 	if f.Cluster.Fabric.Kind == emu.KindCustom {
 		f.net, err = f.joinCustom()
 	} else {
-		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, f.railsMeet(), f.options.Pools)
+		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, cmp.Or(f.railsMeet(), f.ringsMeet()), f.options.Pools)
 	}
 	if err != nil {
 		return err
@@ -91,7 +91,9 @@ func (f *Fabric) joinCustom() (*network.Network, error) {
 	}
 	n.Routing, n.Rate, n.Hop = routing, f.link.Wire.Permille(f.link.Usable), f.link.Switch
 	for i := range n.Links {
-		n.Links[i].Rate = n.Links[i].Rate.Permille(f.link.Usable)
+		if r := n.Links[i].Rate; r > 0 {
+			n.Links[i].Rate = max(r.Permille(f.link.Usable), 1) // 0 would mean the fabric's own
+		}
 	}
 	net, err := network.New(n, hosts)
 	if err != nil {
@@ -123,6 +125,9 @@ func joinServers(d emu.Fabric, link catalog.Link, servers []Server, seed uint64,
 		return nil, err
 	}
 	c.Pools = pools
+	if err := checkForwarding(d, servers); err != nil {
+		return nil, err
+	}
 	if c.Shape == network.RailOptimized || c.Shape == network.RailOnly {
 		if meet != nil && c.Shape == network.RailOnly {
 			return nil, fmt.Errorf("fabric rail-only: %w; rails are not joined, so give all nodes the same NICs, or take rail-optimized", meet)
@@ -189,7 +194,7 @@ func (f *Fabric) pairMeets(a, b *node) error {
 	for i := range a.gpus * b.gpus {
 		src, dst := a.firstGPU+i/b.gpus, b.firstGPU+i%b.gpus
 		for channel := range maxSMs {
-			if from, to := f.rails(src, dst, channel); from != to {
+			if from, to := f.Rails(src, dst, channel); from != to {
 				return fmt.Errorf("on channel %d GPU %d leaves by NIC %d of its node and GPU %d receives by NIC %d of its own", channel, src, from, dst, to)
 			}
 		}
@@ -197,12 +202,25 @@ func (f *Fabric) pairMeets(a, b *node) error {
 	return nil
 }
 
-// rails returns by which NIC of its node a GPU's messages of a channel leave, and
-// by which of the receiver's they arrive.
-func (f *Fabric) rails(src, dst, channel int) (from, to int) {
+// Rails returns by which NIC of its node a GPU's messages of a channel leave, and
+// by which of the receiver's they arrive. The channel is as Route has it.
+func (f *Fabric) Rails(src, dst, channel int) (from, to int) {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
-	return a.leave(src-a.firstGPU, channel).rail, b.arrive(dst-b.firstGPU, channel)
+	from = a.leave(src-a.firstGPU, channel).rail
+	return from, f.arrive(b, dst, channel, from)
 }
+
+// arrive returns the rail by which messages of a channel that left by a given one
+// come to a GPU of a node: that same rail where no switch joins it to another.
+func (f *Fabric) arrive(n *node, dst, channel, left int) int {
+	if f.isolated() && left < n.nics {
+		return left
+	}
+	return n.arrive(dst-n.firstGPU, channel)
+}
+
+// maxPlanes is into how many a port of eight lanes splits (OSFP).
+const maxPlanes = 8
 
 func networkConfig(d emu.Fabric, link catalog.Link, seed uint64) (network.Config, error) {
 	shape, err := network.ParseShape(d.Kind)
@@ -214,6 +232,9 @@ func networkConfig(d emu.Fabric, link catalog.Link, seed uint64) (network.Config
 		return network.Config{}, fmt.Errorf("fabric.routing %w", err)
 	}
 	planes := max(d.Planes, 1)
+	if planes > maxPlanes || planes&(planes-1) != 0 {
+		return network.Config{}, fmt.Errorf("fabric.planes %d: must be 1, 2, 4 or 8, as a port has so many lanes to split into", d.Planes)
+	}
 	return network.Config{
 		Shape: shape, Routing: routing, Oversubscription: max(d.Oversubscription, 1),
 		// A port of a switch splits into one for each plane.

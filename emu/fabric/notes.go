@@ -66,3 +66,53 @@ func (in *inside) nextTo(nic int) int {
 	}
 	return best
 }
+
+// SlotLimits names the NICs in use that could send more than their PCIe slot
+// carries; ports of one card share it. A line is what NICs have alike.
+func (f *Fabric) SlotLimits() []string {
+	var all []string
+	for i := range f.nodes {
+		for _, line := range f.slotLimits(i) {
+			if !slices.Contains(all, line) {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+func (f *Fabric) slotLimits(node int) []string {
+	in := f.nodes[node].inside
+	var all []string
+	for first := 0; first < len(in.rails); {
+		wire, slot := f.wireAndSlot(node, first)
+		next := first + 1
+		for next < len(in.rails) {
+			if w, s := f.wireAndSlot(node, next); w != wire || s != slot {
+				break
+			}
+			next++
+		}
+		if wire > slot {
+			nics := fmt.Sprintf("nic%d", first)
+			if next-first > 1 {
+				nics += fmt.Sprintf(" to nic%d", next-1)
+			}
+			all = append(all, fmt.Sprintf("%s: %s could send %v each, and a slot of %v carries %v for each: the slot is the limit",
+				in.m.Name, nics, wire, in.m.NICs[in.rails[first]].Slot, slot))
+		}
+		first = next
+	}
+	return all
+}
+
+// wireAndSlot returns what a NIC can send, and its part of what its slot carries.
+func (f *Fabric) wireAndSlot(node, nic int) (wire, slot shaping.Rate) {
+	in, ports := f.nodes[node].inside, 0
+	for _, card := range in.cards {
+		if card == in.cards[nic] {
+			ports++
+		}
+	}
+	return f.Port(f.NICEgress(node, nic)).Rate, in.ports[in.cards[nic]].Rate / shaping.Rate(ports)
+}

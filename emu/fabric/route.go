@@ -80,6 +80,13 @@ type Route struct {
 	Answer, Refill shaping.Duration
 }
 
+// OwnNICs, added to a channel, asks for the way of a plan whose messages leave by
+// the sender's own NIC and arrive by the receiver's, whatever the channel's rail.
+const OwnNICs = 1 << 16
+
+// ChannelOf returns a channel without that.
+func ChannelOf[C int | int32](channel C) C { return channel &^ OwnNICs }
+
 // Route returns the way from one GPU to another for a channel.
 func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	a, b := &f.nodes[f.gpuNode[src]], &f.nodes[f.gpuNode[dst]]
@@ -96,7 +103,8 @@ func (f *Fabric) Route(src, dst, channel int, p collective.Protocol) Route {
 	}
 	r.Remote = true
 	way := a.leave(src-a.firstGPU, channel)
-	railB := b.arrive(dst-b.firstGPU, channel)
+	railB := f.arrive(b, dst, channel, way.rail)
+	channel = ChannelOf(channel)
 	r.Local, r.SendProxy = a.local(way, p), a.firstGPU+way.proxy
 	net := f.between(a, b, way.rail, railB, flow(src, dst, channel))
 	r.Wire = f.wire(a, b, way, dst, railB, net)

@@ -25,6 +25,7 @@ func (f *Fabric) Shape(comm []int) collective.Shape {
 	for i := range s.Nodes {
 		f.finish(&s, &s.Nodes[i], comm)
 	}
+	s.Cross = f.crossing(&s, comm)
 	return s
 }
 

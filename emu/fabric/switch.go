@@ -64,6 +64,39 @@ func (f *Fabric) switchName(i PortID) string {
 // switches do not reduce.
 func (f *Fabric) SwitchRate() shaping.Rate { return f.link.SHARP }
 
+// TreesMeet returns the leaf at which streaming trees of two communicators would
+// meet, where a switch carries only one at once; empty: they don't. Trees that
+// meet above leaves are not looked for: which spine a tree takes nobody says.
+func (f *Fabric) TreesMeet(a, b []int) string {
+	if f.link.SHARP == 0 || f.link.Trees != 1 || f.net == nil {
+		return ""
+	}
+	taken := map[int]bool{}
+	for _, leaf := range f.leavesOf(a) {
+		taken[leaf] = true
+	}
+	for _, leaf := range f.leavesOf(b) {
+		if taken[leaf] {
+			return f.net.Switches[leaf].Name
+		}
+	}
+	return ""
+}
+
+// leavesOf returns the switches that the NICs of a communicator's nodes hang on.
+func (f *Fabric) leavesOf(comm []int) (leaves []int) {
+	last := -1
+	for _, gpu := range comm {
+		at := f.NodeOf(gpu)
+		n := &f.nodes[at]
+		for rail := 0; rail < n.nics && at != last; rail++ {
+			leaves = append(leaves, f.net.Leaf(n.firstNIC+rail))
+		}
+		last = at
+	}
+	return leaves
+}
+
 // Joined reports why two ends are not joined: a switch of another node, or one
 // that does not compute. Between SMs there is always a way.
 func (f *Fabric) Joined(from, to End) error {
@@ -170,7 +203,7 @@ func (f *Fabric) toTree(src, root, channel, depth int) Route {
 // fromTree returns the way from the switch tree into a GPU's memory.
 func (f *Fabric) fromTree(dst, channel, depth int, p collective.Protocol) Route {
 	n := &f.nodes[f.gpuNode[dst]]
-	rail := n.arrive(dst-n.firstGPU, channel)
+	rail := f.arrive(n, dst, channel, channel%n.nics) // that of the tree
 	r := Route{Remote: true, FromSwitch: true, SendProxy: dst, RecvProxy: dst, SM: n.system.SM.Rate,
 		Receive: n.system.Proxy.Receive.Of(p), Credit: n.system.Proxy.Post + f.climb(depth), Answer: f.answer, Refill: f.climb(1)}
 	if p == collective.Simple {

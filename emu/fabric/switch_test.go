@@ -198,3 +198,29 @@ func TestWaysOfDomainsAreThoseOfANode(t *testing.T) {
 		t.Errorf("the way to the switch's block of GPU 9 ends at %+v", up.Wire)
 	}
 }
+
+// TestTreesMeet: where a switch of Quantum carries one streaming tree at once, two
+// communicators meet at a leaf that both hang on; those of Quantum-2 never do.
+func TestTreesMeet(t *testing.T) {
+	for _, tc := range []struct {
+		link, kind string
+		a, b       []int
+		want       string
+	}{
+		{"hdr", "", []int{0, 8}, []int{16, 24}, "unit0/rail0"},
+		{"hdr", "", []int{0, 8}, []int{32, 40}, ""}, // units of their own
+		{"hdr", "", []int{0, 32}, []int{8, 40}, "unit0/rail0"},
+		{"hdr", "rail-only", []int{0, 8}, []int{1, 9}, "unit0/rail0"},
+		{"ndr", "", []int{0, 8}, []int{16, 24}, ""},
+		{"roce-400", "", []int{0, 8}, []int{16, 24}, ""},
+	} {
+		c := emu.Cluster{Groups: []emu.Group{{Count: 4, System: "dgx-h100"}, {Count: 4, System: "dgx-h100"}}, Fabric: emu.Fabric{Link: tc.link, Kind: tc.kind}}
+		f, err := fabric.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.TreesMeet(tc.a, tc.b); got != tc.want {
+			t.Errorf("%s %s: %v and %v meet at %q, want %q", tc.kind, tc.link, tc.a, tc.b, got, tc.want)
+		}
+	}
+}

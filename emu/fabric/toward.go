@@ -17,10 +17,10 @@ type way struct {
 
 // leave returns the way by which a GPU's messages of a channel leave the node:
 // by the channel's rail, if its owner is there over NVLink (NCCL's PXN), or the
-// NIC is near; else by a near one.
+// NIC is near, or no message may change rails; else by a near one.
 func (in *inside) leave(src, channel int) way {
 	w := way{rail: in.railFor(src, channel), src: src, proxy: src}
-	if owner := in.owners[w.rail]; owner != src && in.reads(owner, in.rails[w.rail]) && in.nvlinked(src, owner) || in.flat {
+	if owner := in.owners[w.rail]; in.pxn && channel < OwnNICs && in.forwards(src, w.rail) {
 		w.proxy = owner
 	}
 	nic := in.m.NICs[in.rails[w.rail]].At
@@ -34,18 +34,30 @@ func (in *inside) leave(src, channel int) way {
 	return w
 }
 
+// forwards reports whether a rail's owner may send for a GPU.
+func (in *inside) forwards(src, rail int) bool {
+	owner := in.owners[rail]
+	return in.flat || owner != src && in.reads(owner, in.rails[rail]) && in.nvlinked(src, owner)
+}
+
 // arrive returns the rail by which messages of a channel come to a GPU.
 func (in *inside) arrive(dst, channel int) int {
+	if channel >= OwnNICs {
+		return in.nearRail(dst, ChannelOf(channel))
+	}
 	rail := channel % in.nics
-	if in.flat || in.distance(dst, in.rails[rail]) <= machine.PXB {
+	if in.flat || in.keep || in.distance(dst, in.rails[rail]) <= machine.PXB {
 		return rail
 	}
 	return in.nearRail(dst, channel)
 }
 
 func (in *inside) railFor(src, channel int) int {
+	if channel >= OwnNICs {
+		return in.nearRail(src, ChannelOf(channel))
+	}
 	rail := channel % in.nics
-	if in.flat || in.owners[rail] == src || in.nvlinked(src, in.owners[rail]) {
+	if in.flat || in.keep || in.owners[rail] == src || in.pxn && in.nvlinked(src, in.owners[rail]) {
 		return rail
 	}
 	return in.nearRail(src, channel)

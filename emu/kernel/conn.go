@@ -101,7 +101,7 @@ func (k *Kernel) frame(b *block, ci int32, leg uint8, wire shaping.Bytes, payloa
 		flip = k.strike(ci)
 	}
 	return transit.Frame{Flip: flip, Local: ci, Source: b.id, Seq: b.count(), Conn: c.id, Leg: leg, Payload: payload,
-		From: c.from, To: c.to, Channel: b.channel, Protocol: k.runs[c.run].protocol, Bytes: wire}
+		From: c.from, To: c.to, Channel: b.channel | k.runs[c.run].own, Protocol: k.runs[c.run].protocol, Bytes: wire}
 }
 
 // send puts a slice on a connection: the SM writes it from h to u. It returns

@@ -13,8 +13,7 @@ func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
 		return &k.remotes[c.remote].route.Wire
 	}
 	r := &k.runs[c.run]
-	channel := int32(r.wired.Conns[ci-r.firstConn].Channel)
-	return &k.Ways.Route(c.from, c.to, channel, r.protocol, way).Wire
+	return &k.Ways.Route(c.from, c.to, int32(k.channel(ci)), r.protocol, way).Wire
 }
 
 // failOver makes a connection go on by other NICs of its nodes, once they have been
@@ -24,7 +23,7 @@ func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
 func (k *Kernel) failOver(ci int32, g *guard) bool {
 	c := &k.conns[ci]
 	at := k.Now().Add(k.bear.Probe)
-	channel := k.runs[c.run].wired.Conns[ci-k.runs[c.run].firstConn].Channel
+	channel := k.channel(ci)
 	from, to, ok := k.fabric.OtherRails(int(c.from), int(c.to), channel, func(node, nic int) bool { return k.alive(node, nic, at, at) })
 	if !ok {
 		return false
@@ -66,7 +65,7 @@ func (k *Kernel) settle(ci int32, r *remote, g *guard) {
 // recovered reports whether a connection's own NICs have worked long enough.
 func (k *Kernel) recovered(ci int32) bool {
 	c := &k.conns[ci]
-	channel := k.runs[c.run].wired.Conns[ci-k.runs[c.run].firstConn].Channel
+	channel := k.channel(ci)
 	from, to := k.fabric.Rails(int(c.from), int(c.to), channel)
 	since := max(k.Now().Add(-k.bear.Recover), 0)
 	return k.alive(k.fabric.NodeOf(int(c.from)), from, since, k.Now()) && k.alive(k.fabric.NodeOf(int(c.to)), to, since, k.Now())
@@ -95,5 +94,11 @@ func (k *Kernel) own(ci int32) *fabric.Route {
 	c := &k.conns[ci]
 	r := &k.runs[c.run]
 	wc := &r.wired.Conns[ci-r.firstConn]
-	return k.route(routeKey{fabric.End{GPU: int(c.from), Unit: wc.Out}, fabric.End{GPU: int(c.to), Unit: wc.In}, wc.Channel, r.depth, r.protocol, k.sharp})
+	return k.route(routeKey{fabric.End{GPU: int(c.from), Unit: wc.Out}, fabric.End{GPU: int(c.to), Unit: wc.In}, k.channel(ci), r.depth, r.protocol, k.sharp})
+}
+
+// channel returns the channel of a connection, as routes ask for it.
+func (k *Kernel) channel(ci int32) int {
+	r := &k.runs[k.conns[ci].run]
+	return r.wired.Conns[ci-r.firstConn].Channel | int(r.own)
 }

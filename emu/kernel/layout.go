@@ -22,6 +22,7 @@ type run struct {
 	ordered    bool // what a rank issues may wait for the end of a run
 	depth      int  // of the switch trees that join the communicator's nodes
 	protocol   collective.Protocol
+	own        int32 // fabric.OwnNICs where the plan asks for that, to be added to channels
 	firstBlock int32
 	firstConn  int32
 	unit       int32 // slots that a slice takes
@@ -130,6 +131,9 @@ func (k *Kernel) newRun(r *emu.Run, w *wiring.Wiring) run {
 	even, least := g.Even()
 	n.even, n.least = even, shaping.Bytes(least*elem)
 	n.ordered = k.ordered
+	if w.Plan.OwnNICs {
+		n.own = fabric.OwnNICs
+	}
 	if w.Plan.SHARP {
 		n.depth = k.fabric.Depth(r.Comm)
 	}
@@ -160,7 +164,7 @@ func (k *Kernel) addBlock(i, j int32, r *emu.Run, wb *wiring.Block) {
 func (k *Kernel) addConn(i int32, r *emu.Run, wc *wiring.Conn) {
 	run := &k.runs[i]
 	from, to := fabric.End{GPU: r.Comm[wc.From], Unit: wc.Out}, fabric.End{GPU: r.Comm[wc.To], Unit: wc.In}
-	route := k.route(routeKey{from, to, wc.Channel, run.depth, run.protocol, k.sharp})
+	route := k.route(routeKey{from, to, wc.Channel | int(run.own), run.depth, run.protocol, k.sharp})
 	c := conn{id: uint32(wc.ID), run: i, sender: none, receiver: none, from: int32(from.GPU), to: int32(to.GPU),
 		local: &route.Local, credit: route.Credit, slots: int32(run.plan.Slots), remote: none}
 	if wc.Sender != wiring.None {

@@ -2,6 +2,7 @@ package payload
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/railyard/railyard/collective"
@@ -28,7 +29,7 @@ func TestVerifyCountsWrongElementsOfTheRank(t *testing.T) {
 	}
 	o[1] ^= 1 // element 0 again
 	got := m.VerifyAll()
-	if got[0] != right[0] || got[2] != right[2] {
+	if !reflect.DeepEqual(got[0], right[0]) || !reflect.DeepEqual(got[2], right[2]) {
 		t.Errorf("ranks 0 and 2 were right: %+v", got)
 	}
 	if got[1].Wrong != 4 || got[1].Elements != 2*chunkElems+333 || got[1].Digest == right[1].Digest {
@@ -41,7 +42,7 @@ func TestVerifyOneEqualsVerifyAll(t *testing.T) {
 		m := finished(t, ring(op, 3))
 		m.ranks[2].buffers[out][7] ^= 4
 		for r, want := range m.VerifyAll() {
-			if got := m.Verify(r); got != want {
+			if got := m.Verify(r); !reflect.DeepEqual(got, want) {
 				t.Errorf("%v rank %d: %+v; among all %+v", op, r, got, want)
 			}
 		}

@@ -101,8 +101,8 @@ func bySlots(n int64) func(figures) (int64, string) {
 
 func xdr(v figures) (int64, string) {
 	slots, _ := bySlots(8)(v)
-	most, _ := byNVLink(v)
-	return most, fmt.Sprintf("8 slots would carry 8 × %s × %d ‰ = %s; the ring's way inside the server is the narrower one: %s × %d ‰ = %s", gb(v.slot), v.eff, gb(slots), gb(v.nv), v.eff, gb(most))
+	ring, _ := byNVLink(v)
+	return slots, fmt.Sprintf("8 slots carry 8 × %s × %d ‰ = %s; the ring's way inside the server would be narrower (%s × %d ‰ = %s), so rings leave by the NIC of their last GPU and NVLink carries 7/8", gb(v.slot), v.eff, gb(slots), gb(v.nv), v.eff, gb(ring))
 }
 
 // ringOver is a ring over uplinks: one flow a rail leaves a group of servers.
@@ -203,6 +203,8 @@ func TestHardware(t *testing.T) {
 	answer(t, &b, routingQuestions(t))
 	b.WriteString(shapesHead)
 	answer(t, &b, shapeQuestions())
+	b.WriteString(podsHead)
+	superPODs(t, &b)
 	const path = "../../docs/hardware.md"
 	if flag.Lookup("rewrite").Value.String() == "true" {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/machine/topoxml"
 	"github.com/railyard/railyard/emu/predict"
+	"github.com/railyard/railyard/shaping"
 )
 
 // built returns a cluster of some groups of servers.
@@ -76,8 +77,7 @@ func TestSystemsReachWhatIsMeasured(t *testing.T) {
 }
 
 // TestWithoutGPUDirect: staged in host memory, a NIC of 400 Gb/s gets 10 to
-// 15 GB/s; one of 100 Gb/s that shares a PCIe 3 switch with its GPU half of what
-// it gets otherwise.
+// 15 GB/s; report 15 has one of 100 Gb/s.
 func TestWithoutGPUDirect(t *testing.T) {
 	for _, system := range []string{"dgx-h100", "dgx-h200", "dgx-b200"} {
 		on, off := ringOf(t, some(2, system)), ringOf(t, emu.Group{Count: 2, System: system, NoGDR: true})
@@ -85,43 +85,6 @@ func TestWithoutGPUDirect(t *testing.T) {
 		if on/8 < 43_000 || off/8 < 10_000 || off/8 > 15_000 {
 			t.Errorf("%s: %d MB/s a NIC, staged %d; want 43 GB/s or more, and 10 to 15", system, on/8, off/8)
 		}
-	}
-	old := emu.Group{Count: 4, System: "dgx-1-v100", GPUs: 1}
-	staged := old
-	staged.NoGDR = true
-	on, off := ringOf(t, old), ringOf(t, staged)
-	t.Logf("4 × V100 on EDR: %d MB/s, staged %d", on, off)
-	if on < 11_000 || off*100 < on*45 || off*100 > on*58 {
-		t.Errorf("4 × V100 on EDR: %d MB/s, staged %d; want about half of 11 GB/s or more", on, off)
-	}
-}
-
-// TestBandwidthFollowsNICs: twice the GPUs with twice the NICs carry twice as
-// much, twice the GPUs on the same NICs no more.
-func TestBandwidthFollowsNICs(t *testing.T) {
-	g := func(gpus, nics int) int64 {
-		return ringBus(t, built(t, emu.Cluster{Groups: []emu.Group{{Count: 4, System: "dgx-a100", GPUs: gpus, NICs: nics}}}))
-	}
-	four, eight, shared := g(4, 4), g(8, 8), g(8, 4)
-	t.Logf("4 GPUs %d, 8 GPUs %d, 8 on 4 NICs %d MB/s", four, eight, shared)
-	if eight*100 < four*185 || eight*100 > four*205 || shared*100 > four*105 {
-		t.Errorf("4 GPUs %d, 8 GPUs %d, 8 on 4 NICs %d MB/s", four, eight, shared)
-	}
-}
-
-// TestNoDecayWithoutContention: 8 × 100 Gb/s carry as much between 6 nodes as
-// between 3, unless the uplinks are oversubscribed.
-func TestNoDecayWithoutContention(t *testing.T) {
-	bus := func(nodes, over int) int64 {
-		c := emu.Cluster{Fabric: emu.Fabric{Link: "edr", Oversubscription: over}}
-		for range nodes {
-			c.Groups = append(c.Groups, some(1, "dgx-a100"))
-		}
-		return ringBus(t, built(t, c))
-	}
-	three, six, over := bus(3, 1), bus(6, 1), bus(6, 2)
-	if six*100 < three*93 || over*2 > six*103 {
-		t.Errorf("3 nodes %d, 6 nodes %d, 6 at 2:1 %d MB/s", three, six, over)
 	}
 }
 
@@ -185,18 +148,45 @@ func TestLostLinks(t *testing.T) {
 	}
 }
 
+// TestExportsRunTheSame: a system that is written as NCCL's topology file and read
+// back is the same machine, and takes the same time to the picosecond: its figures
+// are found again by its GPUs. Trays and hosts of TPUs run alone, as that format
+// tells no domain and no slice of several servers.
+func TestExportsRunTheSame(t *testing.T) {
+	all := catalog.Systems()
+	for i := range all {
+		s := &all[i]
+		servers := 2
+		if s.Board.Domain > 0 || s.Board.ICI.Chips > 0 {
+			servers = 1
+		}
+		m := s.Machine()
+		in, err := topoxml.Read("file", topoxml.Write(&m))
+		if err != nil || len(in.Machines) != 1 || in.Machines[0].Name != s.Name {
+			t.Errorf("%s: %v, %d machines", s.Name, err, len(in.Machines))
+			continue
+		}
+		took := func(c emu.Cluster) shaping.Duration {
+			f := built(t, c)
+			run := allReduce(f, "ring", collective.Options{Channels: f.System(0).SM.Channels}, 8<<20)
+			out := execute(t, predict.New(f, false), run)
+			return out.Period(0, &run, 0)
+		}
+		join := emu.Fabric{Kind: s.Fabric, Link: s.Link}
+		native := took(emu.Cluster{Groups: []emu.Group{some(servers, s.Name)}, Fabric: join})
+		read := took(emu.Cluster{Machines: in.Machines, Groups: []emu.Group{{Count: servers, Machine: s.Name}}, Fabric: join})
+		if read != native {
+			t.Errorf("%s takes %v, its export %v", s.Name, native, read)
+		}
+	}
+}
+
 // TestRacks: a rack's domain carries what one tray's does, since NVLink crosses
-// trays; between racks NICs do. In all its GPUs have 130 TB/s.
+// trays; between racks NICs do.
 func TestRacks(t *testing.T) {
 	s, err := catalog.LookupSystem("gb200-nvl72")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if all := 2 * s.NVLink.Wire * 72 / 1_000_000_000_000; all != 129 { // 129.6, said to be 130
-		t.Errorf("a rack has %d TB/s", all)
-	}
-	if s.NVLink.Wire/s.PCIe.Wire != 14 {
-		t.Errorf("NVLink 5 is %d times PCIe 5", s.NVLink.Wire/s.PCIe.Wire)
 	}
 	one, three := ringOf(t, some(1, s.Name)), ringOf(t, some(3, s.Name))
 	f := built(t, emu.Cluster{Groups: []emu.Group{some(1, s.Name), some(1, s.Name)}})

@@ -1,13 +1,12 @@
 package rehearse
 
 import (
-	"slices"
-
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/experiment"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/payload"
 	"github.com/railyard/railyard/emu/predict"
+	"github.com/railyard/railyard/shaping"
 )
 
 // Local executes batches here, in one kernel, on real elements.
@@ -15,12 +14,13 @@ type Local struct {
 	setup    *experiment.Setup
 	session  *predict.Session
 	machines []*payload.Machine // of the batch; nil where a run moves headers alone
+	before   shaping.Time       // when the last batch was over
 }
 
 // NewLocal returns an executor of a scenario's batches. stop, when it is not nil, is
 // asked now and then whether to give up.
 func NewLocal(u *experiment.Setup, stop func() error) *Local {
-	l := &Local{setup: u}
+	l := &Local{setup: u, before: -1}
 	if u.Schedule == nil {
 		l.session = predict.New(u.Fabric, false)
 	} else {
@@ -45,9 +45,10 @@ func (l *Local) Execute(b emu.Batch) (experiment.Executed, error) {
 	out, err := l.session.Execute(b)
 	res := experiment.Executed{Outcome: out}
 	if err != nil || out.Failure != nil {
+		l.before = max(l.before, out.Now)
 		return res, err
 	}
-	l.flip(&b, &out)
+	l.flip(&b, out.Now)
 	res.Wrong = make([]int64, len(b.Runs))
 	for i, m := range l.machines {
 		if m == nil {
@@ -66,31 +67,30 @@ func (l *Local) Execute(b emu.Batch) (experiment.Executed, error) {
 
 func (l *Local) move(e *kernel.Effects) error {
 	for _, m := range e.Moves {
-		machine := l.machines[m.Run]
-		switch {
-		case machine == nil:
-		case m.Flip > 0:
+		if l.machines[m.Run] != nil && m.Flip > 0 {
 			element, bit := l.setup.Schedule.Bit(int(m.Flip) - 1)
-			machine.FlipWaiting(int(m.Block), int(m.Slice), element, bit)
-		default:
-			machine.Apply(payload.Move{Block: m.Block, Step: m.Step, Slice: m.Slice, Loop: m.Loop})
+			l.machines[m.Run].FlipWaiting(int(m.Block), int(m.Slice), element, bit)
+		} else if l.machines[m.Run] != nil {
+			l.machines[m.Run].Apply(payload.Move{Block: m.Block, Step: m.Step, Slice: m.Slice, Loop: m.Loop})
 		}
 	}
 	return nil
 }
 
-// flip turns over the bits that do so while a batch runs, in the results that it
-// left.
-func (l *Local) flip(b *emu.Batch, out *emu.Outcome) {
-	for i, f := range l.setup.Schedule.Flips() {
-		if f.GPU < 0 || f.At < b.Offset() || f.At >= out.Next() {
-			continue
-		}
-		element, bit := l.setup.Schedule.Bit(i)
-		for run, m := range l.machines {
-			if rank := slices.Index(b.Runs[run].Comm, f.GPU); rank >= 0 && m != nil {
-				m.FlipOutput(rank, element, bit)
+// flip turns over the bits that do so before the batch is over, in the results that
+// it left.
+func (l *Local) flip(b *emu.Batch, now shaping.Time) {
+	for i := range b.Runs {
+		m, r := l.machines[i], &b.Runs[i]
+		_, out := r.Op.Parts(len(r.Comm))
+		for rank, gpu := range r.Comm {
+			if m == nil {
+				break
+			}
+			for _, f := range l.setup.Schedule.FlipsOf(gpu, l.before, now) {
+				m.FlipOutput(rank, uint64(f.Place(r.Count*int64(out), r.Real*int64(out))), uint64(f.Bit))
 			}
 		}
 	}
+	l.before = now
 }

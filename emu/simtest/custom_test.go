@@ -1,6 +1,8 @@
 package simtest
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/railyard/railyard/collective"
@@ -33,6 +35,35 @@ func TestCustomFabric(t *testing.T) {
 		c := Case{Cluster: cluster, Batches: []emu.Batch{{Runs: []emu.Run{run}}}}
 		if _, err := verify(&c); err != nil {
 			t.Errorf("%s: %v", algorithm, err)
+		}
+	}
+}
+
+// The law, and right elements, on the clusters of public reports: a link that is
+// lost or slow costs time and nothing else.
+func TestReportsKeepTheLaw(t *testing.T) {
+	files, err := filepath.Glob("../predict/testdata/reports/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %d files", err, len(files))
+	}
+	for i, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster, err := emu.ParseCluster(file, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fabric.New(cluster)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		run := emu.Run{Op: collective.AllReduce, Algorithm: "ring", Comm: f.All(), Count: 5003, Real: 5003, DType: collective.Int32,
+			Iterations: 2, Options: collective.Options{Channels: 2}, Seed: 3}
+		c := Case{Seed: uint64(i), Cluster: cluster, Batches: []emu.Batch{{Runs: []emu.Run{run}}}}
+		if _, err := verify(&c); err != nil {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 }

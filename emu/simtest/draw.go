@@ -79,6 +79,13 @@ func drawCluster(rng *rand.Rand) emu.Cluster {
 		}
 		c.Fabric = base
 	}
+	// So has forwarding.
+	ways := rand.New(rand.NewPCG(c.Seed, 2))
+	plain := c.Fabric
+	drawForwarding(ways, &c.Fabric)
+	if _, err := fabric.New(c); err != nil {
+		c.Fabric = plain // rails that nothing joins
+	}
 	return c
 }
 
@@ -95,6 +102,12 @@ func drawTrays(c *emu.Cluster) {
 		g.System, g.GPUs = system, min(g.GPUs, 4)
 		g.NICs = min(g.NICs, g.GPUs)
 	}
+}
+
+// drawForwarding draws whether GPUs forward and rings change rails.
+func drawForwarding(rng *rand.Rand, f *emu.Fabric) {
+	f.PXN = []emu.PXN{emu.PXNDefault, emu.PXNDefault, emu.PXNOn, emu.PXNOff}[rng.IntN(4)]
+	f.CrossNIC = emu.CrossNIC(rng.IntN(4))
 }
 
 // drawFabric draws a fabric, which need not be one that can be built.

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/railyard/railyard/emu"
@@ -20,6 +21,58 @@ func TestSystemsKeepTheLaw(t *testing.T) {
 			if _, err := verify(&c); err != nil {
 				t.Errorf("%v\n%v", err, c)
 			}
+		}
+	}
+}
+
+// TestForwardingKeepsTheLaw does so with every setting of PXN and CROSS_NIC, on
+// servers with an NVSwitch, with a mesh and without NVLink, where the spine is
+// shared and where rails are not joined.
+func TestForwardingKeepsTheLaw(t *testing.T) {
+	for i, system := range []string{"dgx-h100", "h800", "dgx-1-v100", "pcie-gen5-l40s"} {
+		for pxn := emu.PXNDefault; pxn <= emu.PXNOff; pxn++ {
+			for cross := emu.CrossDefault; cross <= emu.CrossIfFaster; cross++ {
+				c := drawSystem(uint64(1000+100*i+10*int(pxn)+int(cross)), system, system)
+				c.Cluster.Groups[0].GPUs, c.Cluster.Groups[0].NICs = 4, 2
+				c.Cluster.Fabric.PXN, c.Cluster.Fabric.CrossNIC = pxn, cross
+				if pxn != emu.PXNOff && cross == emu.CrossIfFaster && len(c.Cluster.Groups) == 1 {
+					c.Cluster.Fabric.Kind = "rail-only"
+				}
+				c = drawOn(rand.New(rand.NewPCG(c.Seed, 9)), c)
+				if _, err := verify(&c); err != nil {
+					t.Errorf("%v\n%v", err, c)
+				}
+			}
+		}
+	}
+}
+
+// TestFabricsKeepTheLaw does it for every shape with every routing and for every
+// link, oversubscribed and on two planes in turn. What cannot be built is refused
+// by name, and that is routing through a middle group where there are no groups.
+func TestFabricsKeepTheLaw(t *testing.T) {
+	var fabrics []emu.Fabric
+	for _, shape := range catalog.Shapes() {
+		for _, routing := range []string{"static", "adaptive", "hash", "spray", "valiant"} {
+			fabrics = append(fabrics, emu.Fabric{Kind: shape.Name, Routing: routing, Link: "ndr"})
+		}
+	}
+	for _, link := range catalog.Links() {
+		fabrics = append(fabrics, emu.Fabric{Kind: "fat-tree", Link: link.Name, HostsPerSwitch: 3})
+	}
+	for i, join := range fabrics {
+		join.Oversubscription, join.Planes = 1+i%2, 1+i/2%2
+		rng := rand.New(rand.NewPCG(uint64(i), 9))
+		k := emu.Cluster{Name: "drawn", Seed: uint64(i), Groups: []emu.Group{{Count: 3, System: "dgx-h100", GPUs: 2}, {Count: 2, System: "dgx-h100", GPUs: 2}}, Fabric: join}
+		if _, err := fabric.New(k); err != nil {
+			if join.Routing != "valiant" || !strings.Contains(err.Error(), "network has no groups") {
+				t.Errorf("%+v: %v", join, err)
+			}
+			continue
+		}
+		c := drawOn(rng, Case{Seed: uint64(i), Cluster: k})
+		if _, err := verify(&c); err != nil {
+			t.Errorf("%v\n%v", err, c)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func (s *Spec) build(f *fabric.Fabric, groups []group, like Case, size int64) (C
 // single fills in a line as if its communicator were the only one.
 func (s *Spec) single(f *fabric.Fabric, g *group, c Case, size int64) (Case, *collective.Plan, error) {
 	c.Count, c.Size = Message(s.Op, size, c.DType.Size(), len(g.comm))
-	if err := s.choose(f, g.shape, c.Size, &c); err != nil {
+	if err := s.choose(f, g, c.Size, &c); err != nil {
 		return c, nil, err
 	}
 	// By the size asked for, so that all communicators warm up together.

@@ -15,7 +15,8 @@ import (
 
 // choose settles algorithm, protocol and channels of a case. What the user named
 // is taken or refused, never replaced.
-func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *Case) error {
+func (s *Spec) choose(f *fabric.Fabric, g *group, bytes int64, c *Case) error {
+	shape := g.shape
 	if s.Plan != nil {
 		return s.planned(shape.NRanks(), c)
 	}
@@ -38,6 +39,9 @@ func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *
 			e.Why = fmt.Sprintf("protocol %s is not among those asked for", e.Protocol)
 		default:
 			e.Why = s.illegal(e, use, shape, slices.Contains(algorithms.Named(s.Op), e.Algorithm))
+			if e.Why == "" && strings.HasPrefix(e.Algorithm, "collnet") {
+				e.Why = g.tree
+			}
 		}
 		c.Candidates = append(c.Candidates, e)
 	}
@@ -47,7 +51,7 @@ func (s *Spec) choose(f *fabric.Fabric, shape collective.Shape, bytes int64, c *
 	}
 	c.Chosen = c.Candidates[best]
 	c.Channels = s.channels(&k, bytes, &c.Chosen)
-	c.chunk = k.Chunk(c.Chosen.Algorithm, s.Op, c.Chosen.Protocol, bytes, c.Channels, s.Tuning.NVLSChunk)
+	c.chunk = k.Chunk(c.Chosen.Algorithm, s.Op, c.Chosen.Protocol, bytes, c.Channels, &s.Tuning)
 	return nil
 }
 
@@ -122,7 +126,7 @@ func (s *Spec) candidates(k *tuner.Communicator, bytes int64, named []string) []
 func (s *Spec) Communicator(f *fabric.Fabric, shape collective.Shape, named ...string) tuner.Communicator {
 	first := f.System(0)
 	k := tuner.Communicator{Ranks: shape.NRanks(), Nodes: len(shape.Nodes), NICs: max(len(shape.Nodes[0].Heads), 1), Channels: first.SM.Channels,
-		GPU: tuner.GenerationOf(first.Compute), CPU: makers[first.CPU], Version: s.Tuning.Release(),
+		Reported: first.Reported, GPU: tuner.GenerationOf(first.Compute), CPU: makers[first.CPU], Version: s.Tuning.Release(),
 		NVLS: !s.Tuning.NoNVLS, CollNet: s.Tuning.CollNet}
 	for _, name := range named {
 		k.CollNet = k.CollNet || strings.HasPrefix(name, "collnet")

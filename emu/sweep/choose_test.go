@@ -154,3 +154,34 @@ func TestDomainsChooseNVLS(t *testing.T) {
 		}
 	}
 }
+
+// Two communicators that would meet in a switch of Quantum have no tree, whether
+// one was asked for or would be chosen; one communicator has, and both have on
+// Quantum-2.
+func TestOneTreeASwitch(t *testing.T) {
+	for _, link := range []string{"hdr", "ndr"} {
+		f, err := fabric.New(emu.Cluster{Groups: []emu.Group{{Count: 4, System: "dgx-a100"}}, Fabric: emu.Fabric{Link: link}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, split := range []Split{{}, {Op: SplitDiv, Value: 16}} {
+			refused := link == "hdr" && split.Op != Whole
+			q := question(collective.AllReduce)
+			q.Algorithm, q.Split = "collnetdirect", split
+			_, err := New(f, q)
+			if (err != nil) != refused || refused && !strings.Contains(err.Error(), "groups 0 and 1 meet at unit0/rail0, and a switch of hdr carries one streaming tree (SHARP) at once") {
+				t.Errorf("%s, split %v: %v", link, split, err)
+			}
+			q.Algorithm, q.Tuning.CollNet = "auto", true
+			s, err := New(f, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range s.Cases {
+				if took := strings.HasPrefix(s.Cases[i].Chosen.Algorithm, "collnet"); took && refused {
+					t.Errorf("%s, split %v: auto takes %s", link, split, s.Cases[i].Chosen.Algorithm)
+				}
+			}
+		}
+	}
+}

@@ -15,6 +15,8 @@ type group struct {
 	colour int
 	comm   []int // for each of its ranks, the GPU
 	shape  collective.Shape
+	// tree says why it has no streaming tree beside the other communicators.
+	tree string
 }
 
 // world returns the ranks in order and the communicators they form, that of
@@ -47,7 +49,27 @@ func (s *Spec) world(f *fabric.Fabric) ([]Rank, []group, error) {
 	for i := range groups {
 		groups[i].shape = f.Shape(groups[i].comm)
 	}
+	oneTree(f, groups)
 	return ranks, groups, nil
+}
+
+// oneTree marks communicators of several nodes whose streaming trees would meet
+// in a switch that carries one: on hardware one of them, nobody knows which, gets
+// the tree, and the others are refused it.
+func oneTree(f *fabric.Fabric, groups []group) {
+	for i := range groups {
+		for j := range groups[:i] {
+			a, b := &groups[j], &groups[i]
+			if len(a.shape.Nodes) < 2 || len(b.shape.Nodes) < 2 || a.tree != "" && b.tree != "" {
+				continue
+			}
+			if at := f.TreesMeet(a.comm, b.comm); at != "" {
+				why := fmt.Sprintf("groups %d and %d meet at %s, and a switch of %s carries one streaming tree (SHARP) at once; use one communicator, or links from ndr on",
+					a.colour, b.colour, at, f.Cluster.Fabric.Link)
+				a.tree, b.tree = why, why
+			}
+		}
+	}
 }
 
 // Rooted reports whether one rank of the operation is special.

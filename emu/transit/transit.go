@@ -296,7 +296,7 @@ func (t *Transit) noteQuantum(f *Frame, p *port, b shaping.Bytes, pieces []shapi
 			part = min(part, p.Rate().Carries(busy)-done)
 		}
 		done += part
-		t.Log(emu.Record{Start: start, Duration: d, Rank: f.From, Peer: f.To, Channel: f.Channel,
+		t.Log(emu.Record{Start: start, Duration: d, Rank: f.From, Peer: f.To, Channel: fabric.ChannelOf(f.Channel),
 			Run: -1, Block: -1, Step: -1, Kind: emu.Carry, Port: f.path.Ports[f.at], Bytes: part})
 	}
 	return pieces

@@ -21,6 +21,9 @@ type Trial struct {
 	// next is what expected returned last, good until kernels say more.
 	next  *emu.Failure
 	known bool
+	// perturbed: somebody died whom no schedule foresaw, perhaps before what he had
+	// sent was here.
+	perturbed bool
 }
 
 // run is how far a run has come.
@@ -82,6 +85,11 @@ func (t *Trial) end(e emu.End) {
 	}
 }
 
+// Perturb replaces the schedule by one that agrees with it on all that has been run:
+// somebody has died in fact. Runs that he had a part in fail, since nobody knows
+// what of him is missing.
+func (t *Trial) Perturb(s *fault.Schedule) { t.faults, t.perturbed, t.known = s, true, false }
+
 // Done reports whether every rank has ended every iteration.
 func (t *Trial) Done() bool {
 	for i := range t.runs {
@@ -136,8 +144,10 @@ func (t *Trial) expected() *emu.Failure {
 	}
 	for i := range t.batch.Runs {
 		t.odd(i, take)
-		if t.runs[i].left > 0 {
+		if t.runs[i].left > 0 || t.perturbed {
 			t.losses(i, take)
+		}
+		if t.runs[i].left > 0 {
 			t.watch(i, take)
 		}
 	}
@@ -150,7 +160,7 @@ func (t *Trial) expected() *emu.Failure {
 func (t *Trial) losses(i int, take func(emu.Failure)) {
 	r := &t.batch.Runs[i]
 	for rank, gpu := range r.Comm {
-		if t.runs[i].by[rank] == max(r.Iterations, 1) {
+		if t.runs[i].by[rank] == max(r.Iterations, 1) && !t.perturbed {
 			continue // it was needed no more
 		}
 		for _, s := range t.faults.Stops() {

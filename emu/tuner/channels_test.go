@@ -77,7 +77,7 @@ func TestChunksFollowSize(t *testing.T) {
 		{"network", four, Direct, collective.Simple, 1 << 30, 16, 0, 128 * kib},
 		{"NVLink", one, Direct, collective.Simple, 1 << 30, 16, 0, 512 * kib},
 	} {
-		if got := tc.c.Chunk(tc.algorithm, collective.AllReduce, tc.protocol, tc.bytes, tc.channels, tc.nvls); got != tc.want {
+		if got := tc.c.Chunk(tc.algorithm, collective.AllReduce, tc.protocol, tc.bytes, tc.channels, &Settings{NVLSChunk: tc.nvls}); got != tc.want {
 			t.Errorf("%s %s %d B, %s: %d, want %d", tc.algorithm, tc.protocol, tc.bytes, tc.name, got, tc.want)
 		}
 	}
@@ -108,7 +108,7 @@ func TestABareBuildHasTheFirstChunk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.ChunkBytes = c.Chunk(tc.algorithm, collective.AllReduce, collective.Simple, 1<<40, 4, 0)
+		o.ChunkBytes = c.Chunk(tc.algorithm, collective.AllReduce, collective.Simple, 1<<40, 4, &Settings{})
 		tuned, err := collective.Build(tc.algorithm, collective.AllReduce, s, o)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,10 @@
 package tuner
 
-import "github.com/railyard/railyard/collective"
+import (
+	"cmp"
+
+	"github.com/railyard/railyard/collective"
+)
 
 // Chunks, in bytes of data (NCCL 2.30, src/enqueue.cc and src/transport/nvls.cc).
 const (
@@ -42,12 +46,9 @@ func halve(chunk, least, bytes, together, most int64) int64 {
 }
 
 // Chunk returns the most that NCCL cuts a message into, in bytes, where the size
-// decides; 0 where the buffer does. NVLS's chunk begins at nvls, 0 for the
-// default.
-func (c *Communicator) Chunk(algorithm string, op collective.Op, p collective.Protocol, bytes int64, channels int, nvls int64) int64 {
-	if nvls == 0 {
-		nvls = collective.NVLSChunk
-	}
+// decides; 0 where the buffer does. The user's settings go before defaults.
+func (c *Communicator) Chunk(algorithm string, op collective.Op, p collective.Protocol, bytes int64, channels int, s *Settings) int64 {
+	nvls := cmp.Or(s.NVLSChunk, collective.NVLSChunk)
 	n, heads := int64(channels), int64(c.Heads())
 	switch algorithm {
 	case NVLS:
@@ -56,7 +57,10 @@ func (c *Communicator) Chunk(algorithm string, op collective.Op, p collective.Pr
 		}
 		return cascade(nvls, bytes, n*heads, nvlsCascade)
 	case NVLSTree:
-		if c.Nodes >= collective.NVLSTreeFar {
+		switch {
+		case s.NVLSTreeMax > 0:
+			nvls = min(nvls, s.NVLSTreeMax)
+		case c.Nodes >= collective.NVLSTreeFar:
 			nvls = min(nvls, collective.NVLSTreeFarChunk)
 		}
 		return cascade(nvls, bytes, n*heads, nvlsTreeCascade)
@@ -83,7 +87,7 @@ func (c *Communicator) Chunk(algorithm string, op collective.Op, p collective.Pr
 			return 0
 		}
 		if c.Nodes > 1 {
-			return p2pNetChunk
+			return cmp.Or(s.P2PNetChunk, p2pNetChunk)
 		}
 		return p2pNVLinkChunk
 	}

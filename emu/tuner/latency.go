@@ -35,12 +35,16 @@ func (c *Communicator) steps(op collective.Op) (all, inter int) {
 }
 
 // network returns the latency of a hop between nodes. With one GPU a node
-// nothing hides it, and every algorithm has the tree's.
+// nothing hides it, and every algorithm has the tree's. What the network's plugin
+// reports comes on top, for Simple twice: it flushes, too.
 func (c *Communicator) network(own shaping.Duration, p collective.Protocol) shaping.Duration {
 	if c.perNode() == 1 {
-		return constants(c.Version).treeHop.network[index(p)]
+		own = constants(c.Version).treeHop.network[index(p)]
 	}
-	return own
+	if p == collective.Simple {
+		own += c.Reported
+	}
+	return own + c.Reported
 }
 
 // post returns what posting to the NIC costs.
@@ -93,7 +97,7 @@ func (c *Communicator) onceRound(p collective.Protocol) shaping.Duration {
 func (c *Communicator) treeLatency(p collective.Protocol) shaping.Duration {
 	r, i := constants(c.Version), index(p)
 	chain := shaping.Duration(c.perNode() - 1)
-	return r.tree[i] + 2*(chain*r.treeHop.nvlink[i]+log2(c.Nodes)*r.treeHop.network[i])
+	return r.tree[i] + 2*(chain*r.treeHop.nvlink[i]+log2(c.Nodes)*c.network(r.treeHop.network[i], p))
 }
 
 // collnetLatency is that of CollNetDirect, or of CollNetChain: into the node's

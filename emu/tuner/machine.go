@@ -20,8 +20,11 @@ type Communicator struct {
 	Ranks, Nodes int          // an NVLink domain counts as one node
 	NICs         int          // on a node, at least 1
 	NIC          shaping.Rate // of one NIC's wire, one way
-	GPU          Generation
-	CPU          CPU
+	// Reported is the latency of a hop between nodes as the network's plugin has it;
+	// InfiniBand's has none.
+	Reported shaping.Duration
+	GPU      Generation
+	CPU      CPU
 	// Channels that rings and trees have open.
 	Channels int
 	// Version of NCCL is 2.Version.

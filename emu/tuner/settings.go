@@ -17,6 +17,9 @@ type Settings struct {
 	// 0: the default.
 	NoNVLS    bool
 	NVLSChunk int64
+	// NVLSTreeMax is NCCL_NVLSTREE_MAX_CHUNKSIZE, P2PNetChunk NCCL_P2P_NET_CHUNKSIZE,
+	// in bytes; 0: the default.
+	NVLSTreeMax, P2PNetChunk int64
 	// CollNet is NCCL_COLLNET_ENABLE=1.
 	CollNet bool
 	// Version of NCCL is 2.Version; 0: the newest.

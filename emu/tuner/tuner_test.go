@@ -255,7 +255,7 @@ func TestChoices(t *testing.T) {
 			e := all[Choose(all)]
 			n := c.Worth(e.Algorithm, e.Protocol, int64(size), 0)
 			fmt.Fprintf(&b, "%8s %-8s %-6s ×%-2d chunk %-6s|", size, e.Algorithm, e.Protocol, n,
-				shaping.Bytes(c.Chunk(e.Algorithm, operation(t, op), e.Protocol, int64(size), n, 0)))
+				shaping.Bytes(c.Chunk(e.Algorithm, operation(t, op), e.Protocol, int64(size), n, &Settings{})))
 			for _, o := range all {
 				if o.Why == "" {
 					fmt.Fprintf(&b, " %s %s %d.%d", o.Algorithm, o.Protocol, o.Time/us, o.Time%us/(100*ns))

@@ -64,6 +64,19 @@ func (c *Conductor) Await() {
 // Gone tells when it has got there.
 func (c *Conductor) Bury(i int, at shaping.Time) { c.parts[i].end = min(c.parts[i].end, at) }
 
+// Lose takes a participant out at the horizon: its process is gone. Whatever it owes
+// will not come. It returns the instant.
+func (c *Conductor) Lose(i int) shaping.Time {
+	p := &c.parts[i]
+	at := max(c.horizon, c.Now()+1)
+	if c.horizon == shaping.Never {
+		at = c.Now() + 1
+	}
+	p.end, p.gone, p.waiting = min(p.end, at), true, false
+	p.Next, p.Out = shaping.Never, shaping.Never
+	return p.end
+}
+
 // Gone reports whether a participant that was to die has: something has happened
 // after that, and it has nothing left to do before.
 func (c *Conductor) Gone(i int) bool {

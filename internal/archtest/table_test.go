@@ -39,7 +39,8 @@ const (
 	protobuf  = "google.golang.org/protobuf"
 	zap       = "go.uber.org/zap"
 	xterm     = "golang.org/x/term"
-	xcpu      = "golang.org/x/sys/cpu" // which instructions there are: same bits, other speed
+	xcpu      = "golang.org/x/sys/cpu"     // which instructions there are: same bits, other speed
+	nettest   = "golang.org/x/net/nettest" // what package net promises of a connection; for tests
 	xunix     = "golang.org/x/sys/unix"
 	yaml      = "github.com/goccy/go-yaml"
 	cobra     = "github.com/spf13/cobra"
@@ -99,6 +100,14 @@ var table = []row{
 	{path: "emu/catalog", level: pure,
 		imports: []string{"shaping", "collective", "emu/machine"},
 		reason:  "figures of the field: rates, latencies, protocol efficiencies"},
+	{path: "shaping/link", level: host,
+		imports: []string{"shaping", "shaping/pacer", "emu/suggest", "emu/catalog"},
+		modules: []string{nettest},
+		reason:  "public: anybody's connections as a link would carry them, links named by the catalog; knows no cluster and no gRPC"},
+	{path: "shaping/grpcshape", level: host,
+		imports: []string{"shaping/link"},
+		modules: []string{grpc, protobuf},
+		reason:  "public: two options for anybody's gRPC; apart from shaping/link, so that others need not have gRPC"},
 	{path: "emu/network/survey", level: pure,
 		imports: []string{"shaping", "emu"},
 		modules: []string{yaml},
@@ -202,8 +211,13 @@ var table = []row{
 		never:   []string{"emu/kernel", "emu/predict", "emu/payload", "internal/nodesim"},
 		reason:  "the law is not kept by theatre: timings come from the kernels in the nodesims, so it can compute none"},
 
+	{path: "internal/proxy", level: host,
+		imports: []string{"shaping", "shaping/link"},
+		modules: []string{zap},
+		reason:  "any TCP program on a link; part of nodesim's binary, and nothing of a node"},
+
 	{path: "internal/cli", level: program,
-		imports: []string{"shaping", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml", "emu/network/survey",
+		imports: []string{"shaping", "shaping/link", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml", "emu/network/survey",
 			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "emu/experiment", "emu/pace", "internal/report"},
 		modules: []string{cobra, pflag, zap, xterm, progress},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
@@ -220,9 +234,19 @@ var table = []row{
 		imports: []string{"internal/cli", "internal/verbs"},
 		reason:  "thin: hands the verbs to the command line"},
 	{path: "cmd/nodesim", level: program,
-		imports: []string{"internal/gossip", "internal/nodesim", "internal/cli"},
+		imports: []string{"internal/gossip", "internal/nodesim", "internal/proxy", "internal/cli"},
 		never:   []string{"emu/predict", "internal/coordinator"},
 		reason:  "thin: hands a Config over and exits with the code it gets"},
+
+	{path: "internal/shapebench", level: program,
+		imports: []string{"shaping/link"},
+		stdout:  true,
+		reason:  "measures what shaping/link promises, from outside, as anybody could"},
+	{path: "examples/shapedgrpc", level: program,
+		imports: []string{"shaping/link", "shaping/grpcshape"},
+		modules: []string{grpc},
+		stdout:  true,
+		reason:  "what a user of grpcshape writes, and nothing else"},
 
 	{path: "emu/machine/machinetest", level: support,
 		imports: []string{"shaping", "emu/machine"},

@@ -32,6 +32,9 @@ type Hosts struct {
 	Status func(context.Context, StatusConfig) (Status, error)
 	// Doctor measures this host.
 	Doctor func(context.Context) (Health, error)
+	// Proxy carries connections until the context ends; it calls ready with the
+	// address on which it listens. Nodesim has it.
+	Proxy func(ctx context.Context, c ProxyConfig, ready func(listen string)) (ProxyReport, error)
 }
 
 // App is one program: where it reads and writes, and what it runs.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/collective/msccl"
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/internal/report"
 )
 
@@ -24,6 +27,10 @@ type benchLine struct {
 	tables   benchTables
 	sources  map[string]source
 	notes    []string // said once, on stderr
+	// profile is the system whose environment sets variables, nil for none; said
+	// returns those of the process itself.
+	profile *catalog.System
+	said    func(string) string
 }
 
 // benchTables are the flags in the groups that are checked together.
@@ -58,10 +65,11 @@ func (a *App) bench(verb, about string, args []string, host func(context.Context
 // something that is wrong already is not looked at.
 func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	c := &l.config
-	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	opErr := l.parseOp(args, flags.Changed("plan"))
+	a, profileErr := l.profiled(a, flags)
+	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
-	errs := []error{opErr, ncclErr, read(l.tables.ranks), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.ranks.place(a, l), l.environment(a)}
+	errs := []error{profileErr, opErr, ncclErr, read(l.tables.ranks), hardwareErr, ownErr, read(l.tables.common), read(l.tables.ignored), l.ranks.place(a, l), l.environment(a)}
 	c.finish(a)
 	l.imply()
 	if ncclErr == nil {
@@ -107,9 +115,17 @@ func (l *benchLine) cluster(a *App) (err error) {
 	c := &l.config
 	c.Seed = uint64(l.hardware.seed)
 	if c.Connect != "" {
+		if c.PXN != emu.PXNDefault || c.CrossNIC != emu.CrossDefault {
+			l.notes = append(l.notes, "NCCL_PXN_DISABLE and NCCL_CROSS_NIC have no effect: the cluster at "+c.Connect+" is up already")
+		}
 		return c.checkConnect(l.given)
 	}
 	c.Cluster, err = l.hardware.cluster(a, l.given)
+	if err == nil && (c.PXN != emu.PXNDefault || c.CrossNIC != emu.CrossDefault) {
+		f := &c.Cluster.Fabric
+		f.PXN, f.CrossNIC = cmp.Or(f.PXN, c.PXN), cmp.Or(f.CrossNIC, c.CrossNIC)
+		err = asFlags(c.Cluster.Validate(known()))
+	}
 	for i := range c.Cluster.Groups {
 		c.Cluster.Groups[i].NoGDR = c.Cluster.Groups[i].NoGDR || c.NoGDR
 	}

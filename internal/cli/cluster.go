@@ -20,6 +20,8 @@ type hardware struct {
 	topo, dump                    string // topology files, in and out
 	nodes, gpus, nics, over       int
 	seed                          int64
+	pxn                           emu.PXN
+	cross                         emu.CrossNIC
 	notes                         []string // what had no effect
 }
 
@@ -28,7 +30,7 @@ const defaultSystem = "dgx-h100"
 
 // hardwareFlags are the flags that say what the cluster is. They make no sense
 // together with --connect: what is up is what it is.
-var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric", "routing", "oversubscription", "topo-file"}
+var hardwareFlags = []string{"cluster", "system", "nodes", "gpus-per-node", "nics", "fabric", "routing", "oversubscription", "pxn", "cross-nic", "topo-file"}
 
 func (h *hardware) settings() []setting {
 	return append([]setting{
@@ -40,6 +42,8 @@ func (h *hardware) settings() []setting {
 		{name: "fabric", arg: "SHAPE-LINK", values: fabricNames(), usage: "what joins the servers, for example rail-ndr (default the system's own)", set: text(&h.fabric)},
 		{name: "routing", arg: "NAME", values: network.Routings(), usage: "how switches choose among equal links: " + strings.Join(network.Routings(), ", ") + " (default the link's own)", set: text(&h.routing)},
 		{name: "oversubscription", arg: "N", usage: "how many times more the NICs of a leaf can send than its links up carry (default 1)", set: whole(&h.over, 1, 1024)},
+		{name: "pxn", arg: "0|1", values: []string{"0", "1"}, usage: "1: GPUs forward to the owner of a rail's NIC over NVLink; 0: they send by their own NIC, as with NCCL_PXN_DISABLE=1 (default 1)", set: setPXN(&h.pxn)},
+		{name: "cross-nic", arg: "0|1|2", values: []string{"0", "1", "2"}, usage: "rings leave a server by the NIC that they entered by (0) or by another (1), or by another if that is faster (2); also NCCL_CROSS_NIC (default 2)", set: setCrossNIC(&h.cross)},
 		{name: "seed", arg: "N", def: "0", usage: "seeds the test data and every random draw", set: whole(&h.seed, 0, 1<<63-1)},
 	}, h.topoSettings()...)
 }
@@ -95,6 +99,12 @@ func (h *hardware) overlay(c *emu.Cluster, given func(string) bool) error {
 	if given("routing") {
 		c.Fabric.Routing = h.routing
 	}
+	if given("pxn") {
+		c.Fabric.PXN = h.pxn
+	}
+	if given("cross-nic") {
+		c.Fabric.CrossNIC = h.cross
+	}
 	if given("oversubscription") {
 		c.Fabric.Oversubscription = h.over
 	}
@@ -106,17 +116,69 @@ func (h *hardware) overlay(c *emu.Cluster, given func(string) bool) error {
 	return err
 }
 
+func setPXN(to *emu.PXN) func(string) error {
+	return func(s string) error {
+		on := false
+		if err := switched(&on)(s); err != nil {
+			return err
+		}
+		*to = emu.PXNOff
+		if on {
+			*to = emu.PXNOn
+		}
+		return nil
+	}
+}
+
+func setCrossNIC(to *emu.CrossNIC) func(string) error {
+	return func(s string) error {
+		c, ok := emu.ParseCrossNIC(s)
+		if !ok {
+			return fmt.Errorf("%q must be 0 (never), 1 (always) or 2 (if that is faster)", suggest.Clip(s))
+		}
+		*to = c
+		return nil
+	}
+}
+
 // parseFabric reads SHAPE-LINK. Of a slip it says which half is wrong.
 func parseFabric(name string) (kind, link string, err error) {
 	kind, link, err = catalog.ParseFabric(name)
 	if err == nil {
 		return kind, link, nil
 	}
+	if meant := misspeltShape(name); meant != nil {
+		return "", "", fmt.Errorf("--fabric %s: %w", suggest.Clip(name), meant)
+	}
 	var unknown *catalog.UnknownError
 	if errors.As(err, &unknown) {
 		return "", "", fmt.Errorf("--fabric %s: %s %s", suggest.Clip(name), unknown.What, suggest.Unknown(unknown.Name, unknown.Known))
 	}
 	return "", "", fmt.Errorf("--%w", err)
+}
+
+// misspeltShape says of a name that ends with a known link that it does not begin
+// with a shape, and which was probably meant, by its long name or its short; nil
+// where no link is known. A shape may be part of a misspelt one: rail-optimised-ndr.
+func misspeltShape(name string) error {
+	shape, link, known := "", "", false
+	for _, l := range catalog.Links() {
+		if before, ok := strings.CutSuffix(name, "-"+l.Name); ok {
+			shape, link, known = before, l.Name, true
+		}
+	}
+	if !known {
+		return nil
+	}
+	var long, both []string
+	for _, s := range catalog.Shapes() {
+		long, both = append(long, s.Name), append(both, s.Name, s.Short)
+	}
+	hint := ""
+	if meant, ok := suggest.Closest(shape, both); ok {
+		hint = fmt.Sprintf("; did you mean %q?", meant+"-"+link)
+	}
+	return fmt.Errorf("fabric %q is unknown; allowed are %s%s", suggest.Clip(shape), strings.Join(long, ", "), hint)
 }
 
 // known returns what the catalog offers.

@@ -18,6 +18,10 @@ const Auto = "auto"
 type BenchConfig struct {
 	// NoGDR: NCCL_NET_GDR_LEVEL keeps NICs off the memory of GPUs.
 	NoGDR bool
+	// PXN and CrossNIC are what the environment says (NCCL_PXN_DISABLE,
+	// NCCL_CROSS_NIC): stronger than defaults, weaker than the cluster file.
+	PXN      emu.PXN
+	CrossNIC emu.CrossNIC
 	Common
 
 	Op collective.Op
@@ -69,6 +73,8 @@ type BenchConfig struct {
 	Tuning  tuner.Settings
 	Debug   Debug
 	Explain bool // say what was considered
+
+	Profile string // a system whose environment's variables are taken; empty: the cluster's own
 
 	Clock         string        // "virtual" or Paced
 	Dilation      int64         // under Paced; 0 has it chosen

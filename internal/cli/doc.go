@@ -13,16 +13,19 @@
 //	own.go       the flags that are ours
 //	choice.go    --algo, --proto and --nccl
 //	variables.go what NCCL's environment variables say
+//	profile.go   what the environment of a cloud sets below them
 //	debug.go     NCCL_DEBUG
 //	check.go     what flags must satisfy together
 //	bench.go     bench and predict
 //	effective.go --print-effective
 //	sink.go      from a run's rows to tables, JSON and CSV
+//	records.go   CSV of whatever else is printed
 //	progress.go  a bar on a terminal, lines elsewhere
 //	plan.go      plan show and export; plan_list.go, plan_check.go and plan_import.go the others
 //	plan_line.go the flags of all of them, and the plan they name
 //	plan_use.go  the plan of --plan
-//	topo.go      topo: machines read from files of other tools, and written
+//	topo.go      topo: machines read from files of other tools, and written; topo_matrix.go
+//	             prints them
 //	systems.go   systems; figures.go reads the catalog's tables for it
 //	fabrics.go   fabrics: links, shapes and switches of the catalog; what one takes
 //	topo_file.go --topo-file and NCCL_TOPO_FILE: a machine of a file as the system
@@ -30,8 +33,8 @@
 //	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
 //	             measures, topo_graph.go draws
 //	run.go       run: an experiment from a scenario file
-//	serve.go, status.go, doctor.go, validate.go, version.go, completion.go, nodesim.go
-//	             one command each
+//	serve.go, status.go, doctor.go, validate.go, version.go, completion.go, nodesim.go,
+//	proxy.go     one command each
 //
 // A flag is a line of a table: name, default, what it does to a config. Values
 // are kept as text until all of them are known, so that one run of the program
@@ -41,6 +44,6 @@
 // internal/coordinator and internal/nodesim do the work.
 //
 // Imports: report, emu with its catalog, network, fabric, topo, draw, suggest and sweep, collective and its
-// msccl, shaping.
+// msccl, shaping and its link, for what --link says.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli

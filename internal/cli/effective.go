@@ -22,5 +22,6 @@ func (l *benchLine) effective() []byte {
 			fmt.Fprintf(&b, "#   %-16s %-10s %s\n", "--"+s.name, src.value, src.from)
 		}
 	}
+	b.WriteString(l.fromProfile())
 	return []byte(b.String())
 }

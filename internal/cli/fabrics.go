@@ -31,7 +31,7 @@ func (l *fabricsLine) settings() []setting {
 		{name: "nics", arg: "N", def: "8", usage: "NICs of each server", set: whole(&l.nics, 1, 1024)},
 		{name: "oversubscription", arg: "N", def: "1", usage: "how many times more the NICs of a leaf can send than its links up carry", set: whole(&f.Oversubscription, 1, 1024)},
 		{name: "unit", arg: "N", usage: "servers that share a set of leaves (default as many as fit)", set: whole(&f.Unit, 1, emu.MaxNodes)},
-		{name: "planes", arg: "N", def: "1", usage: "separate networks, each with a port of every NIC", set: whole(&f.Planes, 1, 16)},
+		{name: "planes", arg: "N", def: "1", usage: "separate networks, each with a port of every NIC", set: whole(&f.Planes, 1, 8)},
 		{name: "hosts-per-switch", arg: "N", usage: "NICs on a switch of a fat tree or dragonfly (default balanced)", set: whole(&f.HostsPerSwitch, 1, 1024)},
 	}, l.Common.settings()...)
 }
@@ -47,8 +47,6 @@ func (a *App) fabrics() *cobra.Command {
 			l.finish(a)
 			switch {
 			case err != nil:
-			case l.Format == "csv":
-				err = fmt.Errorf("--format csv: fabrics prints table or json")
 			case len(args) == 0 && l.nodes > 0:
 				err = fmt.Errorf("--nodes: of which fabric? coordinator fabrics rail-ndr --nodes %d", l.nodes)
 			case len(args) > 0 && l.nodes == 0:
@@ -137,13 +135,36 @@ func catalogOfFabrics() fabricsJSON {
 
 func (l *fabricsLine) list(w io.Writer) error {
 	all := catalogOfFabrics()
-	if l.Format == "json" {
+	switch l.Format {
+	case "json":
 		return json.NewEncoder(w).Encode(all)
+	case "csv":
+		return writeCSV(w, all.records())
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	all.printLinks(t)
 	all.printRest(t)
 	return t.Flush()
+}
+
+// records returns all that is listed, as rows of one table.
+func (all *fabricsJSON) records() (rows []record) {
+	for _, r := range all.Links {
+		rows = append(rows, record{"link", r})
+	}
+	for _, r := range all.Shapes {
+		rows = append(rows, record{"shape", r})
+	}
+	for _, r := range all.Switches {
+		rows = append(rows, record{"switch", r})
+	}
+	for _, r := range all.Cables {
+		rows = append(rows, record{"cable", r})
+	}
+	for _, s := range catalog.Sources() {
+		rows = append(rows, record{"source", shapeJSON{Name: s.Tag, About: s.Is}})
+	}
+	return rows
 }
 
 func (all *fabricsJSON) printLinks(t io.Writer) {
@@ -230,8 +251,11 @@ func (l *fabricsLine) price(w io.Writer, args []string) error {
 		return err
 	}
 	b := bill(name, l, ln, n)
-	if l.Format == "json" {
+	switch l.Format {
+	case "json":
 		return json.NewEncoder(w).Encode(b)
+	case "csv":
+		return writeCSV(w, b.records())
 	}
 	return b.print(w)
 }
@@ -258,6 +282,17 @@ func optics(link catalog.Link, b network.Bill, planes int) []powerJSON {
 		{"optical", ends(2*(b.HostCables+b.TrunkCables), "optical")},
 		{"optical, co-packaged in switches", ends(b.HostCables, "optical") + ends(b.HostCables+2*b.TrunkCables, "co-packaged")},
 	}
+}
+
+// records returns the bill once for each way to cable it.
+func (b *billJSON) records() (rows []record) {
+	for _, o := range b.Optics {
+		rows = append(rows, record{of: struct {
+			billJSON
+			powerJSON
+		}{*b, o}})
+	}
+	return rows
 }
 
 func (b *billJSON) print(w io.Writer) error {

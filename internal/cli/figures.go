@@ -113,6 +113,9 @@ func (t *tables) walk(e ast.Expr, prefix string, all *[]figure) {
 		return
 	}
 	for _, elt := range list.Elts {
+		if lit, ok := elt.(*ast.BasicLit); ok && prefix != "" {
+			t.walk(lit, prefix, all) // of a list: a variable that the environment sets
+		}
 		if kv, ok := elt.(*ast.KeyValueExpr); ok {
 			t.walk(kv.Value, strings.TrimPrefix(prefix+"."+kv.Key.(*ast.Ident).Name, "."), all)
 		}

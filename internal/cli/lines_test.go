@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/railyard/railyard/shaping/link"
 )
 
 // The files under testdata/lines hold command lines, what they print, and the
@@ -30,6 +32,10 @@ func TestLines(t *testing.T) {
 						{Index: 10, System: "dgx-h100", GPUs: 8, NICs: 8, State: "missing"},
 					}}, nil
 				},
+			}
+			s.Hosts.Proxy = func(_ context.Context, c ProxyConfig, ready func(string)) (ProxyReport, error) {
+				ready("127.0.0.1:4711")
+				return ProxyReport{Connections: 2, Refused: 1, Up: link.Stats{Bytes: 1000, Segments: 3, Overrun: int64(c.Seed)}}, nil
 			}
 			for _, a := range d.CmdArgs {
 				s.env[a.Key] = strings.Join(a.Vals, ",")

@@ -81,7 +81,7 @@ func (a *App) RunNodesim(ctx context.Context, args []string, host func(context.C
 	var c NodesimConfig
 	settings := append(c.settings(), c.Common.settings()...)
 	root := newRoot("nodesim", "One server, or several, of an emulated GPU cluster",
-		"nodesim is one server of an emulated GPU cluster, or several. coordinator starts\nit by itself; start it by hand to join one that serves.")
+		"nodesim is one server of an emulated GPU cluster, or several. coordinator starts\nit by itself; start it by hand to join one that serves. nodesim proxy puts any\nTCP program on an emulated link.")
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownVerb(cmd, args)
@@ -100,6 +100,6 @@ func (a *App) RunNodesim(ctx context.Context, args []string, host func(context.C
 		return host(cmd.Context(), c)
 	}
 	register(root, settings)
-	root.AddCommand(versionCommand("nodesim", a.Version))
+	root.AddCommand(a.proxy(), versionCommand("nodesim", a.Version))
 	return a.execute(ctx, root, args)
 }

@@ -18,18 +18,15 @@ func (a *App) systems() *cobra.Command {
 	settings := c.settings()
 	cmd := &cobra.Command{
 		Use: "systems [NAME]", Short: "List the servers, with figures, units and sources",
-		Long: "List the servers of the catalog, or everything that is known of one: each figure\nwith its unit and its source. [assumed] marks those that no source was found for.",
+		Long: "List the servers of the catalog, or everything that is known of one: each figure\nwith its unit and its source. [assumed] marks those that no source was found for.\nEnv are variables that its environment, a cloud's image say, sets for NCCL.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
 			if err == nil && len(args) > 1 {
 				err = fmt.Errorf("systems takes one name or none: coordinator systems dgx-h100")
 			}
-			if err == nil && c.Format == "csv" {
-				err = fmt.Errorf("--format csv: systems has table and json")
-			}
 			if err == nil {
 				c.finish(a)
-				err = a.printSystems(args, c.Format == "json")
+				err = a.printSystems(args, c.Format)
 			}
 			if err != nil {
 				return &ExitError{ExitUsage, err}
@@ -40,12 +37,12 @@ func (a *App) systems() *cobra.Command {
 	return cmd
 }
 
-func (a *App) printSystems(args []string, asJSON bool) error {
+func (a *App) printSystems(args []string, format string) error {
 	t, err := readTables()
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 && !asJSON {
+	if len(args) == 0 && format == "table" {
 		return a.listSystems()
 	}
 	all := catalog.Systems()
@@ -56,8 +53,13 @@ func (a *App) printSystems(args []string, asJSON bool) error {
 		}
 		all = []catalog.System{s}
 	}
-	if asJSON {
+	switch {
+	case format == "json":
 		return a.systemsJSON(t, all)
+	case format == "csv" && len(args) == 1:
+		return writeCSV(a.Stdout, records(t.system(all[0].Name)))
+	case format == "csv":
+		return writeCSV(a.Stdout, records(systemRows(t, all)))
 	}
 	w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)
 	for _, f := range t.system(all[0].Name) {
@@ -89,7 +91,11 @@ func (a *App) listSystems() error {
 		if s.NVLink.Wire > 0 {
 			nv = s.NVLink.Wire.String()
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\tgen %d\t%s %s\t%s\n", s.Name, s.GPUs, s.NICs, nv, s.PCIe.Gen, s.Fabric, s.Link, s.About)
+		nics := fmt.Sprint(s.NICs)
+		if s.Cards > 1 {
+			nics += fmt.Sprintf("×%d", s.Cards)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\tgen %d\t%s %s\t%s\n", s.Name, s.GPUs, nics, nv, s.PCIe.Gen, s.Fabric, s.Link, s.About)
 	}
 	return w.Flush()
 }
@@ -101,11 +107,13 @@ type systemJSON struct {
 	About   string       `json:"about"`
 	GPUs    int          `json:"gpus"`
 	NICs    int          `json:"nics"`
+	Cards   int          `json:"cards_a_nic,omitempty"`
 	NVLink  shaping.Rate `json:"nvlink_bytes_per_second"` // one GPU, one direction
 	PCIe    shaping.Rate `json:"pcie_bytes_per_second"`
 	Domain  int          `json:"domain_nodes,omitempty"`
 	Link    string       `json:"link"`
 	Fabric  string       `json:"fabric"`
+	Env     []string     `json:"env,omitempty"` // what its environment sets for NCCL
 	Figures []figure     `json:"figures"`
 }
 
@@ -113,13 +121,18 @@ func (a *App) systemsJSON(t *tables, all []catalog.System) error {
 	out := struct {
 		Systems []systemJSON `json:"systems"`
 		Sources []string     `json:"sources"`
-	}{Sources: t.sources}
-	for i := range all {
-		s := &all[i]
-		out.Systems = append(out.Systems, systemJSON{s.Name, s.Alias, s.About, s.GPUs, s.NICs, s.NVLink.Wire, s.PCIe.Wire,
-			s.Board.Domain, s.Link, s.Fabric, t.system(s.Name)})
-	}
+	}{systemRows(t, all), t.sources}
 	e := json.NewEncoder(a.Stdout)
 	e.SetIndent("", "  ")
 	return e.Encode(out)
+}
+
+func systemRows(t *tables, all []catalog.System) []systemJSON {
+	var rows []systemJSON
+	for i := range all {
+		s := &all[i]
+		rows = append(rows, systemJSON{s.Name, s.Alias, s.About, s.GPUs, s.NICs, s.Cards, s.NVLink.Wire, s.PCIe.Wire,
+			s.Board.Domain, s.Link, s.Fabric, s.Env, t.system(s.Name)})
+	}
+	return rows
 }

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/machine/smi"
 	"github.com/railyard/railyard/emu/machine/topoxml"
@@ -17,8 +20,10 @@ import (
 	"github.com/railyard/railyard/emu/suggest"
 )
 
-// topoFlags are those of all topo commands; each takes what it needs.
+// topoFlags are those of the topo commands that look at machines; each takes what it
+// needs.
 type topoFlags struct {
+	Common
 	out, machine, system string
 	preset               *machine.Import // that of --system
 }
@@ -44,7 +49,7 @@ func (a *App) topo() *cobra.Command {
 	preset := setting{name: "system", arg: "NAME", values: known().SystemNames(), usage: "a server of the catalog, in place of a file", set: text(&f.system)}
 	topo.AddCommand(
 		a.topoImport(),
-		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", []setting{which, preset}, &f, a.topoMatrix),
+		a.topoVerb("matrix", "Print what nvidia-smi topo -m prints on a machine", append([]setting{which, preset}, f.Common.settings()...), &f, a.topoMatrix),
 		a.topoVerb("export", "Write a machine as a topology file of NCCL or RCCL", []setting{which, out, preset}, &f, a.topoExport),
 		a.topoShow(), a.topoPath(), a.topoPerf(), a.topoGraph(),
 	)
@@ -65,9 +70,12 @@ func (a *App) topoVerb(name, short string, settings []setting, f *topoFlags, do 
 			if err == nil && len(args) != 1 {
 				err = fmt.Errorf("topo %s needs one file: coordinator topo %s FILE", name, name)
 			}
-			in := f.preset
+			in, reader := f.preset, *a
+			if f.Quiet {
+				reader.Stderr = io.Discard
+			}
 			if err == nil && in == nil {
-				in, err = a.readMachines(args[0])
+				in, err = reader.readMachines(args[0])
 			}
 			if err == nil {
 				err = do(args[0], in, f)
@@ -124,10 +132,18 @@ func clusterMachines(file string, data []byte) (*machine.Import, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Machines) == 0 {
-		return nil, fmt.Errorf("%s: spec.machines lists none, and the inside of a system of the catalog: %w", file, notYet("topo"))
+	in := &machine.Import{Machines: c.Machines}
+	for _, g := range c.Groups {
+		if g.Machine != "" || slices.Contains(machineNames(in), g.System) {
+			continue
+		}
+		s, err := lookupSystem(g.System)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		in.Machines = append(in.Machines, s.Machine())
 	}
-	return &machine.Import{Machines: c.Machines}, nil
+	return in, nil
 }
 
 // machineName makes a name of a file's name.
@@ -175,20 +191,6 @@ Its content tells which. What it does not say is noted on stderr.`,
 	return cmd
 }
 
-func (a *App) topoMatrix(file string, in *machine.Import, f *topoFlags) error {
-	chosen, err := choose(file, in, f.machine)
-	if err != nil {
-		return err
-	}
-	for i := range chosen {
-		if len(chosen) > 1 {
-			fmt.Fprintf(a.Stdout, "# %s\n", chosen[i].Name)
-		}
-		fmt.Fprint(a.Stdout, smi.Matrix(&chosen[i]))
-	}
-	return nil
-}
-
 func (a *App) topoExport(file string, in *machine.Import, f *topoFlags) error {
 	chosen, err := choose(file, in, f.machine)
 	if err != nil {
@@ -197,7 +199,26 @@ func (a *App) topoExport(file string, in *machine.Import, f *topoFlags) error {
 	if len(chosen) > 1 {
 		return fmt.Errorf("--machine: %s has %d machines and a topology file holds one; allowed are %s", file, len(chosen), strings.Join(machineNames(in), ", "))
 	}
+	if says := lostByExport(&chosen[0]); says != "" {
+		fmt.Fprintf(a.Stderr, "%s: missing: %s\n", file, says)
+	}
 	return a.deliver(topoxml.Write(&chosen[0]), f.out)
+}
+
+// lostByExport says what of a system of the catalog no topology file can: that
+// several servers make one domain or slice.
+func lostByExport(m *machine.Machine) string {
+	s, err := catalog.LookupSystem(m.Name)
+	switch {
+	case err != nil:
+		return ""
+	case s.Board.Domain > 0 && m.Domain == "":
+		return fmt.Sprintf("nvlink domain: the format tells none of several servers, of which here %d make one; what is read back ends its NVLink with itself, unless its cluster file gives it a domain",
+			s.Board.Domain)
+	case s.Board.ICI.Chips > 0:
+		return fmt.Sprintf("slice: the format tells no torus of several hosts; what is read back ends its ICI with itself, so name system: %s in a cluster file instead", s.Name)
+	}
+	return ""
 }
 
 // choose returns the machine with a name, all of them without one.

@@ -40,21 +40,30 @@ func (a *App) importFile(file string, f *importFlags) error {
 	if isMachine(data) {
 		return a.importMachine(file, f)
 	}
-	s, err := survey.Read(data)
+	c, err := a.surveyed(file, data, f)
 	if errors.Is(err, survey.ErrUnknown) {
 		return a.importMachine(file, f)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return err
+	}
+	return a.deliverCluster(file, &c, f.out)
+}
+
+// surveyed makes a cluster of a network's description. Notes go to stderr.
+func (a *App) surveyed(file string, data []byte, f *importFlags) (emu.Cluster, error) {
+	s, err := survey.Read(data)
+	if err != nil {
+		return emu.Cluster{}, fmt.Errorf("%s: %w", file, err)
 	}
 	c, err := s.Cluster(f.options(file))
 	for _, n := range s.Notes {
 		fmt.Fprintf(a.Stderr, "%s: %v\n", file, n)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		err = fmt.Errorf("%s: %w", file, err)
 	}
-	return a.deliverCluster(file, &c, f.out)
+	return c, err
 }
 
 // importMachine makes a cluster file with a node of each machine in a file.

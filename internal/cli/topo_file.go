@@ -68,12 +68,12 @@ func (h *hardware) dumpTopology(a *App, c *emu.Cluster, given func(string) bool)
 		return nil
 	}
 	m, err := firstMachine(c)
+	if err == nil {
+		err = a.WriteFile(h.dump, topoxml.Write(m))
+	}
 	if err != nil && !given("topo-dump-file") {
 		a.complain("coordinator", fmt.Sprintf("note: %s=%s has no effect: %v", topoDumpEnv, suggest.Clip(h.dump), err))
 		return nil
-	}
-	if err == nil {
-		err = a.WriteFile(h.dump, topoxml.Write(m))
 	}
 	if err != nil {
 		return fmt.Errorf("--topo-dump-file: %w", err)
@@ -89,7 +89,9 @@ func firstMachine(c *emu.Cluster) (*machine.Machine, error) {
 	if m, ok := c.Machine(c.Groups[0].Machine); ok {
 		return m, nil
 	}
-	return nil, fmt.Errorf("the inside of %s: %w", c.Groups[0].System, notYet("topo"))
+	s, err := lookupSystem(c.Groups[0].System)
+	m := s.Machine()
+	return &m, err
 }
 
 // topoArgs are the files of a topo command: what NCCL_TOPO_FILE names when there

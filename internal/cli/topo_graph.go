@@ -12,6 +12,7 @@ import (
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/machine"
 	"github.com/railyard/railyard/emu/network"
+	"github.com/railyard/railyard/emu/network/survey"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -63,23 +64,25 @@ func (l *graphLine) render(g *draw.Graph) []byte {
 	return g.SVG()
 }
 
-// graph returns the picture of a cluster, or of the machines in a file.
+// graph returns the picture of a cluster, or of the machines in a file that tells
+// of nothing else.
 func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw.Graph, error) {
 	if len(args) > 1 || len(args) == 1 && l.hardware.file != "" {
 		return nil, errors.New("topo graph draws one file: coordinator topo graph [FILE]")
 	}
 	if len(args) == 1 {
-		in, err := a.machines(args[0])
+		in, err := l.read(a, args[0])
 		if err != nil {
 			return nil, err
 		}
 		if in != nil {
 			return l.imported(args[0], in), nil
 		}
-		l.hardware.file = args[0]
 	}
-	if err := l.build(a, given); err != nil {
-		return nil, err
+	if l.fabric == nil {
+		if err := l.build(a, given); err != nil {
+			return nil, err
+		}
 	}
 	f := l.fabric
 	var groups []draw.Group
@@ -150,21 +153,29 @@ func networkWords(f *fabric.Fabric, n *network.Network) string {
 	return text + fmt.Sprintf("; %d switches, %d cables", b.Leaves+b.Spines+b.Cores, b.HostCables+b.TrunkCables)
 }
 
-// machines reads a file that tells of machines alone; nil when it is a cluster
-// file of systems.
-func (a *App) machines(file string) (*machine.Import, error) {
+// read reads a file: the machines of one that tells of machines alone. A network's
+// becomes a cluster; a cluster file is left to the flags.
+func (l *graphLine) read(a *App, file string) (*machine.Import, error) {
 	data, err := a.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if !isCluster(data) {
+	switch {
+	case isCluster(data):
+		l.hardware.file = file
+		return nil, nil
+	case isMachine(data):
 		return a.readMachines(file)
 	}
-	c, err := emu.LoadCluster(file, data, known())
-	if err != nil || len(c.Machines) == 0 {
-		return nil, err
+	c, err := a.surveyed(file, data, &importFlags{})
+	if errors.Is(err, survey.ErrUnknown) {
+		return a.readMachines(file)
 	}
-	return &machine.Import{Machines: c.Machines}, nil
+	if err == nil {
+		l.cluster = c
+		l.fabric, err = fabric.New(c)
+	}
+	return nil, err
 }
 
 // imported draws machines side by side, without a network: their file tells of

@@ -70,9 +70,6 @@ func (l *topoLine) command(a *App, use, about, long string, own []setting, takes
 		err := apply(cmd.Flags(), settings, a.Getenv, sources)
 		l.finish(a)
 		given := func(name string) bool { return sources[name].from == "flag" }
-		if err == nil && l.Format == "csv" {
-			err = fmt.Errorf("--format csv: %s prints table or json", cmd.CommandPath()[len("coordinator "):])
-		}
 		if err == nil {
 			args, err = l.file(args, takes, cmd)
 		}
@@ -113,11 +110,14 @@ func (l *topoLine) build(a *App, given func(string) bool) (err error) {
 	return nil
 }
 
-// table writes lines of cells, or a value as JSON.
-func (l *topoLine) table(a *App, value any, head string, lines []string) error {
-	if l.Format == "json" {
+// table writes lines of cells, or a value as JSON, or its rows as CSV.
+func (l *topoLine) table(a *App, value any, rows []record, head string, lines []string) error {
+	switch l.Format {
+	case "json":
 		text, err := json.MarshalIndent(value, "", "  ")
 		return errors.Join(err, a.deliver(append(text, '\n'), ""))
+	case "csv":
+		return writeCSV(a.Stdout, rows)
 	}
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	for _, line := range append([]string{head}, lines...) {

@@ -36,6 +36,6 @@ func (a *App) topoPerf() *cobra.Command {
 			}
 			lines = append(lines, fmt.Sprintf("%s\t%s\t%s\t%v\t%s\t%s\t%s", m.Test, m.From, m.To, m.Size, result, m.Limit, m.Note))
 		}
-		return l.table(a, all, "TEST\tFROM\tTO\tMESSAGE\tRESULT\tLIMITED BY\tAS", lines)
+		return l.table(a, all, records(all), "TEST\tFROM\tTO\tMESSAGE\tRESULT\tLIMITED BY\tAS", lines)
 	})
 }

@@ -61,7 +61,7 @@ func (a *App) topoShow() *cobra.Command {
 			all = append(all, j)
 			lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%v\t%v\t%s\t%s\t%s", k.What, k.Via, k.Ways, k.From, k.To, rateText(k.Rate), spanText(k.Latency), k.Limit))
 		}
-		return l.table(a, all, "PATH\tVIA\tWAYS\tFIRST FROM\tTO\tRATE\tLATENCY\tLIMITED BY", lines)
+		return l.table(a, all, records(all), "PATH\tVIA\tWAYS\tFIRST FROM\tTO\tRATE\tLATENCY\tLIMITED BY", lines)
 	})
 }
 
@@ -87,7 +87,8 @@ func (a *App) topoPath() *cobra.Command {
 		for i, h := range w.Hops {
 			lines = append(lines, fmt.Sprintf("%d\t%s\t%s\t%s\t%s", i+1, h.Name, rateText(h.Rate), spanText(h.Latency), spanText(h.Total)))
 		}
-		if err := l.table(a, wayOf(w), "HOP\tWHERE\tRATE\tLATENCY\tSO FAR", lines); err != nil || l.Format == "json" {
+		way := wayOf(w)
+		if err := l.table(a, way, records(way.Hops), "HOP\tWHERE\tRATE\tLATENCY\tSO FAR", lines); err != nil || l.Format != "table" {
 			return err
 		}
 		a.limits(l, w)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/suggest"
 	"github.com/railyard/railyard/shaping"
 )
@@ -47,8 +48,19 @@ var variables = []variable{
 		return err
 	}},
 	{name: "NCCL_NVLS_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.NVLSChunk, leastChunk, mostChunk)(v) }},
+	{name: "NCCL_NVLSTREE_MAX_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.NVLSTreeMax, leastChunk, mostChunk)(v) }},
+	{name: "NCCL_P2P_NET_CHUNKSIZE", set: func(c *BenchConfig, v string) error { return sized(&c.Tuning.P2PNetChunk, leastChunk, mostChunk)(v) }},
 	{name: "NCCL_COLLNET_ENABLE", set: func(c *BenchConfig, v string) error { return switched(&c.Tuning.CollNet)(v) }},
 	{name: "NCCL_NET_GDR_LEVEL", set: func(c *BenchConfig, v string) error { c.NoGDR = v == "LOC" || v == "0"; return nil }},
+	{name: "NCCL_PXN_DISABLE", flag: "pxn", set: func(c *BenchConfig, v string) error {
+		off := false
+		err := switched(&off)(v)
+		if c.PXN = emu.PXNOn; off {
+			c.PXN = emu.PXNOff
+		}
+		return err
+	}},
+	{name: "NCCL_CROSS_NIC", flag: "cross-nic", set: func(c *BenchConfig, v string) error { return setCrossNIC(&c.CrossNIC)(v) }},
 	{name: "NCCL_DEBUG", set: func(c *BenchConfig, v string) error { return c.Debug.setLevel(v) }},
 	{name: "NCCL_DEBUG_SUBSYS", set: func(c *BenchConfig, v string) error { return c.Debug.setSubsystems(v) }},
 	{name: "NCCL_DEBUG_FILE", set: func(c *BenchConfig, v string) error { c.Debug.File = v; return nil }},
@@ -98,8 +110,7 @@ type idleVariable struct {
 }
 
 var idleVariables = []idleVariable{
-	{"NCCL_CROSS_NIC", "rings and trees keep to their rail: crossing is not modelled", "0 2"},
-	{"NCCL_PXN_DISABLE", "messages leave by the rail's owner (PXN): leaving by the sender's own NIC is not modelled", "0"},
+	{"NCCL_P2P_PXN_LEVEL", "point-to-point messages are forwarded as NCCL_PXN_DISABLE says", "2"},
 	{"NCCL_GRAPH_FILE", "rings and trees follow the rails; --plan takes other people's", ""},
 	{"NCCL_GRAPH_DUMP_FILE", "no graph file is written", ""},
 	{"NCCL_TUNER_PLUGIN", "the tuner is NCCL's own", ""},
@@ -109,8 +120,13 @@ var idleVariables = []idleVariable{
 	{"NCCL_IB_DISABLE", "the network is what --fabric says", "0"},
 	{"NCCL_IB_TIMEOUT", "links do not fail yet", ""},
 	{"NCCL_IB_RETRY_CNT", "links do not fail yet", ""},
+	{"NCCL_IB_ADAPTIVE_ROUTING", "routing is what --routing says", ""},
+	{"NCCL_IB_TC", "all traffic is of one class", ""},
+	{"NCCL_IB_FIFO_TC", "all traffic is of one class", ""},
 	{"NCCL_IB_QPS_PER_CONNECTION", "a connection is one flow", "1"},
-	{"NCCL_NET_GDR_LEVEL", "NICs read GPU memory (GPUDirect) up to PXB, or with LOC never", "LOC 0 PXB"},
+	{"NCCL_NET_GDR_LEVEL", "NICs read GPU memory (GPUDirect) up to PXB, or with LOC never", "LOC 0 PIX PXB"},
+	{"NCCL_NET_FORCE_FLUSH", "receipts of Simple are flushed", "1"},
+	{"NCCL_DYNAMIC_CHUNK_SIZE", "chunks follow the size as in NVIDIA's NCCL", ""},
 	{"NCCL_NET_GDR_READ", "NICs that write GPU memory (GPUDirect) read it, too", "1"},
 	{"NCCL_P2P_DISABLE", "GPUs of a server reach each other as the system has it", "0"},
 	{"NCCL_P2P_LEVEL", "GPUs of a server reach each other as the system has it", ""},
@@ -155,7 +171,7 @@ func (l *benchLine) variables(a *App) error {
 			continue
 		}
 		c.Env = append(c.Env, v.name+"="+value)
-		if !strings.Contains(" "+v.same+" ", " "+value+" ") {
+		if l.said(v.name) != "" && !strings.Contains(" "+v.same+" ", " "+value+" ") {
 			l.notes = append(l.notes, fmt.Sprintf("%s=%s has no effect: %s", v.name, suggest.Clip(value), v.why))
 		}
 	}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/tuner"
 )
 
@@ -16,7 +18,7 @@ func TestVariables(t *testing.T) {
 		"NCCL_MIN_NCHANNELS": "2", "NCCL_MIN_CTAS": "3", "NCCL_MAX_NCHANNELS": "8", "NCCL_BUFFSIZE": "8M", "NCCL_LL_BUFFSIZE": "128K",
 		"NCCL_LL128_BUFFSIZE": "256K", "NCCL_NTHREADS": "256", "NCCL_NVLS_ENABLE": "0", "NCCL_NVLS_CHUNKSIZE": "524288",
 		"NCCL_COLLNET_ENABLE": "1", "NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "^NET", "NCCL_DEBUG_FILE": s.dir + "/log.%h.%p",
-		"NCCL_CROSS_NIC": "1",
+		"NCCL_CROSS_NIC": "1", "NCCL_PXN_DISABLE": "1",
 	}
 	want := tuner.Settings{MinChannels: 3, MaxChannels: 8, BufferBytes: 8 << 20, LLBufferBytes: 128 << 10, LL128BufferBytes: 256 << 10,
 		Threads: 256, NoNVLS: true, NVLSChunk: 512 << 10, CollNet: true, Version: 27}
@@ -25,6 +27,19 @@ func TestVariables(t *testing.T) {
 	}
 	if n := len(s.env); len(f.got.Env) != n || !slices.Contains(f.got.Env, "NCCL_CROSS_NIC=1") {
 		t.Errorf("%d of %d are listed: %v", len(f.got.Env), n, f.got.Env)
+	}
+	if w := f.got.Cluster.Fabric; w.PXN != emu.PXNOff || w.CrossNIC != emu.CrossAlways {
+		t.Errorf("forwarding: %+v", w)
+	}
+	if s.run("bench all_reduce --pxn 1 --cross-nic 0"); f.got.Cluster.Fabric.PXN != emu.PXNOn || f.got.Cluster.Fabric.CrossNIC != emu.CrossNever {
+		t.Errorf("flags are stronger: %+v", f.got.Cluster.Fabric)
+	}
+	s.file(t, "c.yaml", "apiVersion: railyard/v1alpha1\nkind: Cluster\nspec:\n  nodes: [{count: 2, system: dgx-h100}]\n  fabric: {pxn: true, crossNic: 2}\n")
+	if s.run("bench all_reduce --cluster $DIR/c.yaml"); f.got.Cluster.Fabric.PXN != emu.PXNOn || f.got.Cluster.Fabric.CrossNIC != emu.CrossIfFaster {
+		t.Errorf("so is the file: %+v", f.got.Cluster.Fabric)
+	}
+	if code := s.run("bench all_reduce --nodes 2 --fabric rail-only-ndr"); code != ExitUsage || !strings.Contains(s.err.String(), "crossNic 1 (NCCL_CROSS_NIC=1)") {
+		t.Errorf("rails that are not joined: exit %d, %s", code, s.err.String())
 	}
 	if d := f.got.Debug; !d.Prints("GRAPH") || d.Prints("NET") || d.path("node0", 7) != s.dir+"/log.node0.7" || d.Out == nil || d.Out == s.Stderr {
 		t.Errorf("%+v", d)

@@ -31,11 +31,14 @@ type Cluster struct {
 	members   []*member // by participant
 	owners    transit.Owners
 	answers   chan answer
-	cancel    context.CancelFunc
-	ctx       context.Context // of the sessions
-	clock     wallclock.Clock
-	unclock   func() // lets go of it
-	heard     int64  // when the answer that was heard last came, on clock
+	// bereft, when set, sees to a member that has died, and returns an error only if
+	// nothing can go on.
+	bereft  func(i int, how *wire.Failure) error
+	cancel  context.CancelFunc
+	ctx     context.Context // of the sessions
+	clock   wallclock.Clock
+	unclock func() // lets go of it
+	heard   int64  // when the answer that was heard last came, on clock
 }
 
 // Start gathers a cluster: it starts nodesims if told to, waits until every

@@ -26,6 +26,7 @@ type session struct {
 	schedule  *fault.Schedule
 	trial     *trial.Trial // of the batch
 	deaths    []Death
+	flipped   shaping.Time // up to when bits have turned over
 	batch     uint32
 	conductor *window.Conductor
 	shared    *transit.Shared
@@ -87,12 +88,13 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 	s.before = total
 	res := sweep.Result{Outcome: s.outcome}
 	res.Events = cost.Events
-	if s.check && !s.given() {
+	if s.check && !s.given() && s.outcome.Perturbed == 0 {
 		if res.Wrong, err = s.verify(ctx, b); err != nil {
 			return res, cost, err
 		}
 	}
 	err = s.finish(ctx, b)
+	s.flipped = max(s.flipped, s.outcome.Now)
 	s.mourn()
 	res.Outcome = s.outcome
 	res.Events = cost.Events
@@ -186,6 +188,9 @@ func (s *session) report(ctx context.Context, round uint32) error {
 	i, r, err := s.hear(ctx, func() string { return s.members[s.conductor.Owes()].Name })
 	if err != nil {
 		return err
+	}
+	if r == nil {
+		return nil // it has died, and owes nothing any more
 	}
 	m := r.GetReport()
 	if m == nil || m.GetRound() != round || !s.conductor.Due(i) {

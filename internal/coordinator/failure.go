@@ -22,6 +22,11 @@ func (k *Cluster) hear(ctx context.Context, owes func() string) (int, *railyardv
 	defer stall.Stop()
 	select {
 	case a := <-k.answers:
+		if m := k.members[a.from]; a.err != nil && m.dead {
+			return k.hear(ctx, owes) // its end has been seen to
+		} else if a.err != nil && k.bereft != nil {
+			return a.from, nil, k.bereft(a.from, m.lost(ctx, a.err))
+		}
 		if err := k.trouble(ctx, a); err != nil {
 			return 0, nil, err
 		}
@@ -110,6 +115,13 @@ func (k *Cluster) each(ctx context.Context, take func(i int, r *railyardv1.Sessi
 		i, r, err := k.hear(ctx, owes)
 		if err != nil {
 			return err
+		}
+		if r == nil { // it has died
+			if done[i] {
+				left++
+			}
+			done[i] = true
+			continue
 		}
 		ok, err := take(i, r)
 		if err != nil {

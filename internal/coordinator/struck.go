@@ -2,8 +2,8 @@ package coordinator
 
 import (
 	"context"
+	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/railyard/railyard/emu"
@@ -27,6 +27,10 @@ type Struck struct{ session *session }
 type Death struct {
 	Node   int // the first that it hosted
 	Member string
+	// Unforeseen: no schedule said so, the process died of itself, or by somebody's
+	// hand. How it ended.
+	Unforeseen bool
+	How        string
 	// Noticed is how long after that its stream broke here, in wall time.
 	Noticed time.Duration
 }
@@ -42,7 +46,7 @@ func (k *Cluster) Struck(st wire.Struck, timeline io.Writer, check bool) (*Struc
 	if err != nil {
 		return nil, wire.Failf(wire.Config, "%v", err)
 	}
-	s := &session{Cluster: k, fabric: f, check: check, struck: &st, schedule: schedule}
+	s := &session{Cluster: k, fabric: f, check: check, struck: &st, schedule: schedule, flipped: -1}
 	if timeline != nil {
 		s.timeline = newMerger(timeline, f)
 	}
@@ -53,6 +57,8 @@ func (k *Cluster) Struck(st wire.Struck, timeline io.Writer, check bool) (*Struc
 // Execute runs a batch to its end, be it that every rank is through or that it was
 // given up: then the outcome has a Failure, and there is no error.
 func (x *Struck) Execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost, error) {
+	x.session.Cluster.bereft = x.session.bereave
+	defer func() { x.session.Cluster.bereft = nil }()
 	return x.session.execute(ctx, b)
 }
 
@@ -104,16 +110,15 @@ func (s *session) judge(b emu.Batch) {
 // given reports whether the batch was given up.
 func (s *session) given() bool { return s.struck != nil && s.trial.Failed() }
 
-// flips returns the bits of results that turn over while a batch runs.
+// flips returns the bits that turn over, in results of a batch, before it is over.
 func (s *session) flips(b emu.Batch) (all []*railyardv1.BitFlip) {
-	for i, f := range s.schedule.Flips() {
-		if f.GPU < 0 || f.At < b.Offset() || f.At >= s.outcome.Next() {
-			continue
-		}
-		element, bit := s.schedule.Bit(i)
-		for run := range b.Runs {
-			if rank := slices.Index(b.Runs[run].Comm, f.GPU); rank >= 0 {
-				all = append(all, &railyardv1.BitFlip{Run: uint32(run), Rank: uint32(rank), Element: element, Bit: uint32(bit)})
+	for run := range b.Runs {
+		r := &b.Runs[run]
+		_, out := r.Op.Parts(len(r.Comm))
+		for rank, gpu := range r.Comm {
+			for _, f := range s.schedule.FlipsOf(gpu, s.flipped, s.outcome.Now) {
+				element := f.Place(max(r.Count*int64(out), 1), r.Real*int64(out))
+				all = append(all, &railyardv1.BitFlip{Run: uint32(run), Rank: uint32(rank), Element: uint64(element), Bit: uint32(f.Bit)})
 			}
 		}
 	}
@@ -154,6 +159,36 @@ func (s *session) sentence(stuck []*railyardv1.StuckBlock, progress []emu.Progre
 	if s.outcome.Failure != nil {
 		s.conductor.Abort()
 	}
+}
+
+// bereave takes a member out whose process has died although no schedule says so:
+// as if its nodes were killed at the horizon, from which on nothing has happened.
+func (s *session) bereave(i int, how *wire.Failure) error {
+	m := s.members[i]
+	m.dead = true
+	at := s.conductor.Lose(i)
+	for n := range m.Nodes.All() {
+		if n < s.fabric.Nodes() {
+			s.struck.Faults = append(s.struck.Faults, emu.Fault{Name: how.Text, Type: "kill", Target: fmt.Sprintf("node%d", n), When: emu.When{At: at.Sub(0)}})
+		}
+	}
+	var err error
+	if s.schedule, err = fault.Compile(s.fabric, s.struck.Faults, s.struck.Seed, s.struck.Horizon); err != nil {
+		return wire.Failf(wire.Bug, "%v", err)
+	}
+	if s.shared != nil {
+		s.shared.Suffer(s.schedule, s.struck.Bear.Sweep)
+	}
+	s.trial.Perturb(s.schedule)
+	if s.outcome.Perturbed == 0 {
+		s.outcome.Perturbed = at
+	}
+	s.deaths = append(s.deaths, Death{Node: first(m.Nodes), Member: m.Name, Unforeseen: true, How: how.Text})
+	tell := &railyardv1.Strike{Struck: wire.EncodeStruck(s.struck), Dead: []uint32{uint32(i)}}
+	for _, p := range s.members {
+		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Strike{Strike: tell}})
+	}
+	return nil
 }
 
 // mourning is how long a killed process may take to be gone.

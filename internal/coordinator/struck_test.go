@@ -186,3 +186,45 @@ func TestFlippedBitsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// TestUnforeseenDeath: a process that dies although no fault was to kill it leads to
+// what a killed one leads to, marked as perturbed, and the survivors go on.
+func TestUnforeseenDeath(t *testing.T) {
+	t.Parallel()
+	c := emu.Cluster{Name: "unforeseen", Groups: []emu.Group{{Count: 4, System: "dgx-h100", GPUs: 2}}}
+	hold, begun, release := paused(1)
+	r, err := start(t, Config{Cluster: c}, 4, hold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	x, err := r.Struck(wire.Struck{Bear: emu.DefaultResilience(), Seed: 3, Horizon: ms}, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	go func() {
+		<-begun
+		r.nodes[2].stop()
+		_ = r.nodes[2].wait(t)
+		release()
+	}()
+	b := struckRuns(x.Fabric().All())
+	res, _, err := x.Execute(ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := res.Failure
+	if f == nil || f.Cause != emu.PeerLost || !slices.Equal(f.Lost, []int{4, 5}) || res.Perturbed == 0 {
+		t.Fatalf("failure %+v, perturbed at %v", f, res.Perturbed)
+	}
+	if d := x.Deaths(); len(d) != 1 || d[0].Node != 2 || !d[0].Unforeseen {
+		t.Errorf("deaths %+v", d)
+	}
+	b = struckRuns([]int{0, 1, 2, 3, 6, 7})
+	b.Runs[0].Offset = res.Next()
+	if res, _, err = x.Execute(ctx, b); err != nil || res.Failure != nil || res.Wrong[0] != 0 {
+		t.Errorf("the survivors: %v %+v %v", err, res.Failure, res.Wrong)
+	}
+}

@@ -10,6 +10,7 @@
 //	end_test.go      processes that are killed, interrupted or stopped
 //	usage_test.go    bad input
 //	serve_test.go    a cluster that is started by hand
+//	proxy_test.go    other people's programs on an emulated link
 //	fleet_test.go    sixteen processes, and how much memory an idle one takes
 //	bench_test.go    whole commands against the clock on the wall
 //

@@ -71,6 +71,8 @@ func TestUsage(t *testing.T) {
 		{"serve: port in use", []string{"coordinator", "serve", "--listen", port}, []string{"--listen " + port, "in use"}},
 		{"serve: gossip port in use", []string{"coordinator", "serve", "--gossip", port}, []string{"--gossip", port, "in use"}},
 		{"nodesim: port in use", []string{"nodesim", "--join", "127.0.0.1:1", "--listen", port}, []string{"--listen " + port, "in use"}},
+		{"proxy: port in use", []string{"nodesim", "proxy", "--to", "127.0.0.1:1", "--link", "ndr", "--listen", port}, []string{"--listen " + port, "in use"}},
+		{"proxy: unknown link", []string{"nodesim", "proxy", "--to", "127.0.0.1:1", "--link", "nrd"}, []string{"--link", "nrd", `did you mean "ndr"`}},
 		{"nodesim: gossip port in use", []string{"nodesim", "--join", "127.0.0.1:1", "--gossip", port}, []string{"gossip", port, "in use"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

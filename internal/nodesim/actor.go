@@ -57,6 +57,7 @@ type actor struct {
 	cluster emu.Cluster
 	faults  *fault.Schedule // nil: none
 	bear    emu.Resilience
+	blind   bool               // elements are followed no more in this batch: somebody has died
 	ending  *railyardv1.Finish // waits for frames
 
 	kernel   *kernel.Kernel
@@ -128,7 +129,10 @@ func (a *actor) blameless() error {
 func (a *actor) handle(e *event) error {
 	switch {
 	case e.err != nil && a.mourned(e):
-		return nil
+		if a.ending != nil {
+			return a.maybeFinish()
+		}
+		return a.maybeRun()
 	case e.err != nil:
 		return e.err
 	case e.peer != nil:
@@ -154,6 +158,8 @@ func (a *actor) handle(e *event) error {
 		a.restPace()
 		a.ending = e.request.GetFinish()
 		return a.maybeFinish()
+	case e.request.GetStrike() != nil:
+		return a.strike(e.request.GetStrike())
 	case e.request.GetAbort() != nil:
 		return wire.DecodeFailure(e.request.GetAbort().GetReason())
 	case e.request.GetClockProbe() != nil:

@@ -17,7 +17,7 @@ func (a *actor) begin(m *railyardv1.Begin) error {
 	if err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}
-	a.batch, a.runs = m.GetBatch(), b.Runs
+	a.batch, a.runs, a.blind = m.GetBatch(), b.Runs, false
 	if a.batch == 0 {
 		if err := a.suffer(m.GetStruck()); err != nil {
 			return err
@@ -102,10 +102,7 @@ func (a *actor) maybeFinish() error {
 	m := a.ending
 	a.ending = nil
 	for _, p := range m.GetDead() {
-		if int(p) < len(a.peers) && a.peers[p] != nil {
-			a.peers[p].dead = true
-			a.peers[p].out.close()
-		}
+		a.bury(p)
 	}
 	return a.finish(m.GetAborted())
 }

@@ -20,6 +20,7 @@ type peer struct {
 	stream wire.Stream
 	out    *mailbox[wire.Batch]
 	dead   bool // killed by a fault: that its stream breaks is no failure
+	over   bool // its stream is broken
 }
 
 func (a *actor) newPeer(index int, s wire.Stream) *peer {

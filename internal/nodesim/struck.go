@@ -35,6 +35,53 @@ func (a *actor) suffer(m *railyardv1.Struck) error {
 	return nil
 }
 
-// mourned reports whether an error is only the end of a peer's stream that a fault
-// has killed.
-func (a *actor) mourned(e *event) bool { return e.lost != nil && e.lost.dead }
+// strike replaces the schedule: somebody has died. What he sent and is not here is
+// lost, and results with it, so that elements are followed no further.
+func (a *actor) strike(m *railyardv1.Strike) error {
+	s, err := wire.DecodeStruck(m.GetStruck())
+	if err != nil {
+		return wire.Failf(wire.Config, "%v", err)
+	}
+	if a.kernel == nil || a.faults == nil {
+		return wire.Failf(wire.Mismatch, "a strike in a session without faults")
+	}
+	if a.faults, err = fault.Compile(a.fabric, s.Faults, s.Seed, s.Horizon); err != nil {
+		return wire.Failf(wire.Config, "%v", err)
+	}
+	a.kernel.Suffer(a.faults)
+	for _, p := range m.GetDead() {
+		a.bury(p)
+	}
+	clear(a.machines)
+	a.blind = true
+	if a.ending != nil {
+		return a.maybeFinish()
+	}
+	return a.maybeRun()
+}
+
+// discard gives back the memory of elements that nobody follows any more.
+func (a *actor) discard(f *wire.Frame) { _ = f.Take() }
+
+// bury notes that a participant has died.
+func (a *actor) bury(index uint32) {
+	if int(index) < len(a.peers) && a.peers[index] != nil {
+		a.peers[index].dead = true
+		a.peers[index].out.close()
+	}
+}
+
+// mourned reports whether an error is only the end of a peer's stream. Where faults
+// strike it is the coordinator who says what follows from that.
+func (a *actor) mourned(e *event) bool {
+	if e.lost == nil || !e.lost.dead && a.faults == nil {
+		return false
+	}
+	e.lost.over = true
+	return true
+}
+
+// silent reports whether nothing more will come from a participant.
+func (a *actor) silent(index int) bool {
+	return index < len(a.peers) && a.peers[index] != nil && a.peers[index].dead && a.peers[index].over
+}

@@ -33,7 +33,9 @@ func (a *actor) take(from int, f *wire.Frame) error {
 	if err := a.kernel.Check(&f.Header); err != nil {
 		return wire.Failf(wire.Mismatch, "%s sends %v", a.names[from], err)
 	}
-	if f.Payload && !f.Credit {
+	if f.Payload && !f.Credit && a.blind {
+		a.discard(f)
+	} else if f.Payload && !f.Credit {
 		run, conn, _ := a.kernel.Locate(f.Conn)
 		if a.machines[run] == nil {
 			return wire.Failf(wire.Mismatch, "%s sends elements for run %d, which moves headers only", a.names[from], run)
@@ -82,7 +84,7 @@ func (a *actor) maybeRun() error {
 // holds reports whether all frames are here that others say they sent.
 func (a *actor) holds(expect []*railyardv1.Expect) bool {
 	for _, e := range expect {
-		if p := int(e.GetParticipant()); p >= len(a.taken) || a.taken[p] < e.GetFrames() {
+		if p := int(e.GetParticipant()); p >= len(a.taken) || a.taken[p] < e.GetFrames() && !a.silent(p) {
 			return false
 		}
 	}
@@ -154,15 +156,16 @@ func (a *actor) move(moves []kernel.Move) {
 // fabric with the report and its elements straight to the peer.
 func (a *actor) post(e *kernel.Emission, out *outbox, r *railyardv1.Report) {
 	f := wire.Frame{Header: e.Header}
+	f.Payload = e.Payload && !a.blind
 	to := e.To
 	if to == a.owners.Shared {
 		r.FabricFrames = append(r.FabricFrames, wire.EncodeHeader(&e.Header))
-		if to = a.kernel.Host(e); to == a.self || !e.Payload {
+		if to = a.kernel.Host(e); to == a.self || !f.Payload {
 			return // the elements are here already, or there are none
 		}
 		f.Alone = true
 	}
-	if e.Payload {
+	if f.Payload {
 		f.Give(a.machines[e.Run].Take(int(e.Conn)))
 	}
 	out.add(to, f, e)

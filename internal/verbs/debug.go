@@ -27,6 +27,7 @@ type ncclLog struct {
 	comm    []int // GPU of each rank
 	shape   collective.Shape
 	k       tuner.Communicator
+	tuning  *tuner.Settings
 }
 
 // debug writes the log of a communicator's creation, when one is wanted.
@@ -39,7 +40,7 @@ func (t *table) debug(s *coordinator.Started) error {
 	if err != nil {
 		return err
 	}
-	l := &ncclLog{w: bufio.NewWriter(d.Out), debug: d, f: f, devices: s.Devices}
+	l := &ncclLog{w: bufio.NewWriter(d.Out), debug: d, f: f, devices: s.Devices, tuning: &t.config.Tuning}
 	for _, v := range s.Devices {
 		first, _ := f.GPURange(v.Node)
 		l.comm = append(l.comm, first+v.GPU)
@@ -175,7 +176,7 @@ func (l *ncclLog) begin(rings, trees *collective.Plan) {
 		}
 		l.say(r, "Trees%s", b.String())
 	}
-	l.each("P2P Chunksize set to %d", l.k.Chunk(tuner.Direct, collective.AllToAll, collective.Simple, 0, 1, 0))
+	l.each("P2P Chunksize set to %d", l.k.Chunk(tuner.Direct, collective.AllToAll, collective.Simple, 0, 1, l.tuning))
 }
 
 // commID stands for the address of the communicator, of which there is none.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/fabric"
 )
 
 // connect says by what each connection of a plan goes.
@@ -13,26 +14,30 @@ func (l *ncclLog) connect(p *collective.Plan) {
 	for r := range p.Ranks {
 		for _, b := range p.Rank(r) {
 			for _, from := range b.RecvFrom {
-				l.connection(r, from, r, b.Channel)
+				l.connection(p, r, from, r, b.Channel)
 			}
 			for _, to := range b.SendTo {
-				l.connection(r, r, to, b.Channel)
+				l.connection(p, r, r, to, b.Channel)
 			}
 		}
 	}
 }
 
 // connection is said by either end between nodes, by the sender inside one.
-func (l *ncclLog) connection(rank, from, to, channel int) {
-	route := l.f.Route(l.comm[from], l.comm[to], channel, collective.Simple)
+func (l *ncclLog) connection(p *collective.Plan, rank, from, to, channel int) {
+	lane := channel
+	if p.OwnNICs {
+		lane |= fabric.OwnNICs
+	}
+	route := l.f.Route(l.comm[from], l.comm[to], lane, collective.Simple)
 	way, end, subsystem := "P2P/CUMEM", "", "P2P"
 	if route.Remote {
 		end, subsystem = " [send]", "NET"
-		node := l.devices[from].Node
+		nic, other := l.f.Rails(l.comm[from], l.comm[to], lane)
 		if rank == to {
-			end, node = " [receive]", l.devices[to].Node
+			end, nic = " [receive]", other
 		}
-		way = fmt.Sprintf("NET/IB/%d", channel%l.f.NICs(node))
+		way = fmt.Sprintf("NET/IB/%d", nic)
 		if route.SendProxy != l.comm[from] && rank == from {
 			way += fmt.Sprintf("(%d)", slices.Index(l.comm, route.SendProxy)) // PXN: by the rail's owner
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/tuner"
 	"github.com/railyard/railyard/internal/coordinator"
 	"github.com/railyard/railyard/internal/report"
@@ -19,6 +21,8 @@ type explanation struct {
 	Rows []explainedRow `json:"rows"`
 	// Crossings say where the cheaper of ring and tree changes.
 	Crossings []crossing `json:"crossings"`
+	// Limits name NICs that are faster than their slots.
+	Limits []string `json:"limits,omitempty"`
 }
 
 type explainedRow struct {
@@ -125,7 +129,22 @@ func (e *explanation) lines() []string {
 	for _, c := range e.Crossings {
 		out = append(out, fmt.Sprintf("of ring and tree, %s is cheaper up to %d bytes and %s from %d bytes on (%s)", c.From, c.UpTo, c.To, c.On, c.Type))
 	}
+	for _, l := range e.Limits {
+		out = append(out, "limit: "+l)
+	}
 	return out
+}
+
+// look takes what the hardware itself limits.
+func (e *explanation) look(c emu.Cluster) error {
+	if e == nil {
+		return nil
+	}
+	f, err := fabric.New(c)
+	if err == nil {
+		e.Limits = f.SlotLimits()
+	}
+	return err
 }
 
 // name is how a candidate heads its column.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/tuner"
 	"github.com/railyard/railyard/internal/coordinator"
 	"github.com/railyard/railyard/internal/report"
@@ -61,6 +62,31 @@ of ring and tree, tree is cheaper up to 16 bytes and ring from 32 bytes on (floa
 	none.cross()
 	if none.lines() != nil {
 		t.Error("nobody asked")
+	}
+}
+
+// A NIC that is faster than its slot is named, with both rates; one that is not
+// is not.
+func TestExplanationNamesSlots(t *testing.T) {
+	for _, tc := range []struct {
+		system, link, want string
+	}{
+		{"dgx-h100", "ndr", ""},
+		{"dgx-h100", "xdr", "dgx-h100: nic0 to nic7 could send 98GB/s each, and a slot of gen5x16 carries 55.44GB/s for each: the slot is the limit"},
+		{"dgx-b300", "xdr", ""},
+		{"dgx-1-v100", "hdr", "dgx-1-v100: nic0 to nic3 could send 24.5GB/s each, and a slot of gen3x16 carries 13.86GB/s for each: the slot is the limit"},
+	} {
+		e := &explanation{}
+		if err := e.look(emu.Cluster{Groups: []emu.Group{{Count: 2, System: tc.system}}, Fabric: emu.Fabric{Link: tc.link}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(e.Limits, "\n"); got != tc.want {
+			t.Errorf("%s on %s: %q, want %q", tc.system, tc.link, got, tc.want)
+		}
+		e.add(considered(8, shaping.Microsecond, shaping.Microsecond))
+		if said := strings.Contains(strings.Join(e.lines(), "\n"), "\nlimit: "+tc.system); said != (tc.want != "") {
+			t.Errorf("%s on %s: below the table: %v", tc.system, tc.link, said)
+		}
 	}
 }
 

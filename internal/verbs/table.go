@@ -3,6 +3,7 @@ package verbs
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -146,7 +147,7 @@ func (t *table) begin(s coordinator.Started) error {
 		start.Devices = append(start.Devices, report.Device{Rank: d.Rank, Group: d.Group, PID: int(d.PID), Index: d.GPU,
 			Host: fmt.Sprintf("node%d", d.Node), BusID: busID(d.GPU), Name: d.Model})
 	}
-	if err := t.debug(&s); err != nil {
+	if err := errors.Join(t.debug(&s), t.explain.look(s.Cluster)); err != nil {
 		return err
 	}
 	if err := t.sink.Begin(start); err != nil {

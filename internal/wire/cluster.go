@@ -119,6 +119,7 @@ func encodeFabric(f *emu.Fabric) *railyardv1.Fabric {
 		Unit:             u32("unit", f.Unit), Planes: u32("planes", f.Planes),
 		HostsPerSwitch: u32("hosts per switch", f.HostsPerSwitch), Switches: f.Switches,
 		Dims: u32s("dims", f.Dims),
+		Pxn:  uint32(f.PXN), CrossNic: uint32(f.CrossNIC),
 	}
 }
 
@@ -132,6 +133,9 @@ func decodeFabric(bad *faults, m *railyardv1.Fabric) emu.Fabric {
 		Planes: int(m.GetPlanes()), HostsPerSwitch: int(m.GetHostsPerSwitch()),
 		Switches: m.GetSwitches(),
 	}
+	within(bad, "fabric.pxn", m.GetPxn(), uint32(emu.PXNDefault), uint32(emu.PXNOff))
+	within(bad, "fabric.cross_nic", m.GetCrossNic(), uint32(emu.CrossDefault), uint32(emu.CrossIfFaster))
+	f.PXN, f.CrossNIC = emu.PXN(min(m.GetPxn(), uint32(emu.PXNOff))), emu.CrossNIC(min(m.GetCrossNic(), uint32(emu.CrossIfFaster)))
 	within(bad, "fabric.oversubscription", m.GetOversubscription(), 0, math.MaxInt32)
 	within(bad, "fabric.unit", m.GetUnit(), 0, math.MaxInt32)
 	within(bad, "fabric.planes", m.GetPlanes(), 0, maxPlanes)

@@ -74,8 +74,9 @@ func TestClusterRoundTrip(t *testing.T) {
 		{
 			Name:   "two-pods",
 			Groups: []emu.Group{{Count: 8, System: "dgx-h100", GPUs: 4, NICs: 2}, {Count: 3, System: "dgx-b200"}},
-			Fabric: emu.Fabric{Kind: "torus", Link: "ndr", Oversubscription: 4, Routing: "hash", Unit: 2, Planes: 3, Dims: []int{4, 5}, HostsPerSwitch: 6},
-			Seed:   math.MaxUint64,
+			Fabric: emu.Fabric{Kind: "torus", Link: "ndr", Oversubscription: 4, Routing: "hash", Unit: 2, Planes: 3, Dims: []int{4, 5}, HostsPerSwitch: 6,
+				PXN: emu.PXNOff, CrossNIC: emu.CrossIfFaster},
+			Seed: math.MaxUint64,
 		},
 		{
 			Groups: []emu.Group{{Count: 2, Machine: "box", NoGDR: true}},

@@ -12,23 +12,15 @@ import (
 // without the underline that terminals get.
 func Matrix(m *machine.Machine) string {
 	var b strings.Builder
-	all, links, told := m.Devices(), m.LinkMatrix(), map[[2]machine.Device]machine.Nearness{}
-	for _, t := range m.Told {
-		told[[2]machine.Device{t.A, t.B}], told[[2]machine.Device{t.B, t.A}] = t.Is, t.Is
-	}
+	all, cells := m.Devices(), Cells(m)
 	for _, d := range all {
 		fmt.Fprintf(&b, "\t%v", d)
 	}
 	b.WriteString("\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n")
-	for _, d := range all {
+	for i, d := range all {
 		b.WriteString(d.String())
-		for _, e := range all {
-			b.WriteString("\t")
-			if is, ok := told[[2]machine.Device{d, e}]; ok && (d.NIC || e.NIC || links[d.Index][e.Index] == 0) {
-				b.WriteString(is.String())
-				continue
-			}
-			b.WriteString(between(m, links, d, e))
+		for _, cell := range cells[i] {
+			b.WriteString("\t" + cell)
 		}
 		if d.NIC {
 			b.WriteString("\t\t\t\t\n")
@@ -46,6 +38,26 @@ func Matrix(m *machine.Machine) string {
 		}
 	}
 	return b.String()
+}
+
+// Cells returns what the matrix says of each device and each other, in the order
+// of the machine's devices.
+func Cells(m *machine.Machine) [][]string {
+	all, links, told := m.Devices(), m.LinkMatrix(), map[[2]machine.Device]machine.Nearness{}
+	for _, t := range m.Told {
+		told[[2]machine.Device{t.A, t.B}], told[[2]machine.Device{t.B, t.A}] = t.Is, t.Is
+	}
+	cells := make([][]string, len(all))
+	for i, d := range all {
+		for _, e := range all {
+			cell := between(m, links, d, e)
+			if is, ok := told[[2]machine.Device{d, e}]; ok && (d.NIC || e.NIC || links[d.Index][e.Index] == 0) {
+				cell = is.String()
+			}
+			cells[i] = append(cells[i], cell)
+		}
+	}
+	return cells
 }
 
 // between is the distance in the graph, with the links counted before.

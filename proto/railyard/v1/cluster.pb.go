@@ -271,6 +271,11 @@ type Fabric struct {
 	// How many NICs hang on a switch of a fat tree or dragonfly. 0: as many as make
 	// it balanced.
 	HostsPerSwitch uint32 `protobuf:"varint,8,opt,name=hosts_per_switch,json=hostsPerSwitch,proto3" json:"hosts_per_switch,omitempty"`
+	// Whether GPUs forward to the owner of a rail (PXN): 0 by default, 1 yes, 2 no.
+	Pxn uint32 `protobuf:"varint,9,opt,name=pxn,proto3" json:"pxn,omitempty"`
+	// Whether rings change rails: 0 by default, 1 never (NCCL_CROSS_NIC=0), 2 always
+	// (1), 3 if that is faster (2).
+	CrossNic uint32 `protobuf:"varint,10,opt,name=cross_nic,json=crossNic,proto3" json:"cross_nic,omitempty"`
 	// Switches of a fabric of kind "custom".
 	Switches []string `protobuf:"bytes,16,rep,name=switches,proto3" json:"switches,omitempty"`
 	// Links between them.
@@ -361,6 +366,20 @@ func (x *Fabric) GetDims() []uint32 {
 func (x *Fabric) GetHostsPerSwitch() uint32 {
 	if x != nil {
 		return x.HostsPerSwitch
+	}
+	return 0
+}
+
+func (x *Fabric) GetPxn() uint32 {
+	if x != nil {
+		return x.Pxn
+	}
+	return 0
+}
+
+func (x *Fabric) GetCrossNic() uint32 {
+	if x != nil {
+		return x.CrossNic
 	}
 	return 0
 }
@@ -484,7 +503,7 @@ const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\x05torus\x18\x11 \x03(\rR\x05torus\x12\x12\n" +
 	"\x04wrap\x18\x12 \x01(\tR\x04wrap\x12\x14\n" +
 	"\x05cubes\x18\x13 \x03(\rR\x05cubes\x12\x12\n" +
-	"\x04dark\x18\x14 \x03(\tR\x04dark\"\xab\x02\n" +
+	"\x04dark\x18\x14 \x03(\tR\x04dark\"\xda\x02\n" +
 	"\x06Fabric\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04link\x18\x02 \x01(\tR\x04link\x12*\n" +
@@ -493,7 +512,10 @@ const file_railyard_v1_cluster_proto_rawDesc = "" +
 	"\x04unit\x18\x05 \x01(\rR\x04unit\x12\x16\n" +
 	"\x06planes\x18\x06 \x01(\rR\x06planes\x12\x12\n" +
 	"\x04dims\x18\a \x03(\rR\x04dims\x12(\n" +
-	"\x10hosts_per_switch\x18\b \x01(\rR\x0ehostsPerSwitch\x12\x1a\n" +
+	"\x10hosts_per_switch\x18\b \x01(\rR\x0ehostsPerSwitch\x12\x10\n" +
+	"\x03pxn\x18\t \x01(\rR\x03pxn\x12\x1b\n" +
+	"\tcross_nic\x18\n" +
+	" \x01(\rR\bcrossNic\x12\x1a\n" +
 	"\bswitches\x18\x10 \x03(\tR\bswitches\x12-\n" +
 	"\x05links\x18\x11 \x03(\v2\x17.railyard.v1.FabricLinkR\x05links\"y\n" +
 	"\n" +

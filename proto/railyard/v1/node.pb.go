@@ -34,6 +34,7 @@ type SessionRequest struct {
 	//	*SessionRequest_Verify
 	//	*SessionRequest_Finish
 	//	*SessionRequest_Abort
+	//	*SessionRequest_Strike
 	//	*SessionRequest_Pace
 	//	*SessionRequest_Relay
 	//	*SessionRequest_ClockProbe
@@ -133,6 +134,15 @@ func (x *SessionRequest) GetAbort() *Abort {
 	return nil
 }
 
+func (x *SessionRequest) GetStrike() *Strike {
+	if x != nil {
+		if x, ok := x.Request.(*SessionRequest_Strike); ok {
+			return x.Strike
+		}
+	}
+	return nil
+}
+
 func (x *SessionRequest) GetPace() *Pace {
 	if x != nil {
 		if x, ok := x.Request.(*SessionRequest_Pace); ok {
@@ -194,6 +204,11 @@ type SessionRequest_Abort struct {
 	Abort *Abort `protobuf:"bytes,6,opt,name=abort,proto3,oneof"`
 }
 
+type SessionRequest_Strike struct {
+	// What strikes the session from now on. No response follows.
+	Strike *Strike `protobuf:"bytes,30,opt,name=strike,proto3,oneof"`
+}
+
 type SessionRequest_Pace struct {
 	// Drive the kernel from the wall clock.
 	Pace *Pace `protobuf:"bytes,20,opt,name=pace,proto3,oneof"`
@@ -220,6 +235,8 @@ func (*SessionRequest_Verify) isSessionRequest_Request() {}
 func (*SessionRequest_Finish) isSessionRequest_Request() {}
 
 func (*SessionRequest_Abort) isSessionRequest_Request() {}
+
+func (*SessionRequest_Strike) isSessionRequest_Request() {}
 
 func (*SessionRequest_Pace) isSessionRequest_Request() {}
 
@@ -879,6 +896,63 @@ func (x *Grant) GetFabricFrames() []*FrameHeader {
 	return nil
 }
 
+// Strike replaces what strikes a session that has begun, where somebody has died
+// whom no schedule foresaw. It agrees with what was said before on all that the
+// node has run.
+type Strike struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Everything, what was said before included.
+	Struck *Struck `protobuf:"bytes,1,opt,name=struck,proto3" json:"struck,omitempty"`
+	// Participants that have died.
+	Dead          []uint32 `protobuf:"varint,2,rep,packed,name=dead,proto3" json:"dead,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Strike) Reset() {
+	*x = Strike{}
+	mi := &file_railyard_v1_node_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Strike) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Strike) ProtoMessage() {}
+
+func (x *Strike) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Strike.ProtoReflect.Descriptor instead.
+func (*Strike) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Strike) GetStruck() *Struck {
+	if x != nil {
+		return x.Struck
+	}
+	return nil
+}
+
+func (x *Strike) GetDead() []uint32 {
+	if x != nil {
+		return x.Dead
+	}
+	return nil
+}
+
 // Expect is how many frames of a participant must have arrived.
 type Expect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -892,7 +966,7 @@ type Expect struct {
 
 func (x *Expect) Reset() {
 	*x = Expect{}
-	mi := &file_railyard_v1_node_proto_msgTypes[8]
+	mi := &file_railyard_v1_node_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +978,7 @@ func (x *Expect) String() string {
 func (*Expect) ProtoMessage() {}
 
 func (x *Expect) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[8]
+	mi := &file_railyard_v1_node_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +991,7 @@ func (x *Expect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Expect.ProtoReflect.Descriptor instead.
 func (*Expect) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{8}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Expect) GetParticipant() uint32 {
@@ -970,7 +1044,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_railyard_v1_node_proto_msgTypes[9]
+	mi := &file_railyard_v1_node_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -982,7 +1056,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[9]
+	mi := &file_railyard_v1_node_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -995,7 +1069,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{9}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Report) GetRound() uint32 {
@@ -1094,7 +1168,7 @@ type Sent struct {
 
 func (x *Sent) Reset() {
 	*x = Sent{}
-	mi := &file_railyard_v1_node_proto_msgTypes[10]
+	mi := &file_railyard_v1_node_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1106,7 +1180,7 @@ func (x *Sent) String() string {
 func (*Sent) ProtoMessage() {}
 
 func (x *Sent) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[10]
+	mi := &file_railyard_v1_node_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1119,7 +1193,7 @@ func (x *Sent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sent.ProtoReflect.Descriptor instead.
 func (*Sent) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{10}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Sent) GetParticipant() uint32 {
@@ -1161,7 +1235,7 @@ type Verify struct {
 
 func (x *Verify) Reset() {
 	*x = Verify{}
-	mi := &file_railyard_v1_node_proto_msgTypes[11]
+	mi := &file_railyard_v1_node_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1173,7 +1247,7 @@ func (x *Verify) String() string {
 func (*Verify) ProtoMessage() {}
 
 func (x *Verify) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[11]
+	mi := &file_railyard_v1_node_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1186,7 +1260,7 @@ func (x *Verify) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verify.ProtoReflect.Descriptor instead.
 func (*Verify) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{11}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Verify) GetFlips() []*BitFlip {
@@ -1213,7 +1287,7 @@ type BitFlip struct {
 
 func (x *BitFlip) Reset() {
 	*x = BitFlip{}
-	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	mi := &file_railyard_v1_node_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1225,7 +1299,7 @@ func (x *BitFlip) String() string {
 func (*BitFlip) ProtoMessage() {}
 
 func (x *BitFlip) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	mi := &file_railyard_v1_node_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1238,7 +1312,7 @@ func (x *BitFlip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BitFlip.ProtoReflect.Descriptor instead.
 func (*BitFlip) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{12}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BitFlip) GetRun() uint32 {
@@ -1280,7 +1354,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_railyard_v1_node_proto_msgTypes[13]
+	mi := &file_railyard_v1_node_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1292,7 +1366,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[13]
+	mi := &file_railyard_v1_node_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1305,7 +1379,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{13}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Verified) GetVerdicts() []*RankVerdict {
@@ -1336,7 +1410,7 @@ type RankVerdict struct {
 
 func (x *RankVerdict) Reset() {
 	*x = RankVerdict{}
-	mi := &file_railyard_v1_node_proto_msgTypes[14]
+	mi := &file_railyard_v1_node_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1422,7 @@ func (x *RankVerdict) String() string {
 func (*RankVerdict) ProtoMessage() {}
 
 func (x *RankVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[14]
+	mi := &file_railyard_v1_node_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1435,7 @@ func (x *RankVerdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankVerdict.ProtoReflect.Descriptor instead.
 func (*RankVerdict) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{14}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RankVerdict) GetRun() uint32 {
@@ -1422,7 +1496,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_railyard_v1_node_proto_msgTypes[15]
+	mi := &file_railyard_v1_node_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1508,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[15]
+	mi := &file_railyard_v1_node_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1521,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{15}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Finish) GetAborted() bool {
@@ -1492,7 +1566,7 @@ type Finished struct {
 
 func (x *Finished) Reset() {
 	*x = Finished{}
-	mi := &file_railyard_v1_node_proto_msgTypes[16]
+	mi := &file_railyard_v1_node_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1504,7 +1578,7 @@ func (x *Finished) String() string {
 func (*Finished) ProtoMessage() {}
 
 func (x *Finished) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[16]
+	mi := &file_railyard_v1_node_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1517,7 +1591,7 @@ func (x *Finished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finished.ProtoReflect.Descriptor instead.
 func (*Finished) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{16}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Finished) GetPorts() []*PortUse {
@@ -1590,7 +1664,7 @@ type StuckBlock struct {
 
 func (x *StuckBlock) Reset() {
 	*x = StuckBlock{}
-	mi := &file_railyard_v1_node_proto_msgTypes[17]
+	mi := &file_railyard_v1_node_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1676,7 @@ func (x *StuckBlock) String() string {
 func (*StuckBlock) ProtoMessage() {}
 
 func (x *StuckBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[17]
+	mi := &file_railyard_v1_node_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1689,7 @@ func (x *StuckBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StuckBlock.ProtoReflect.Descriptor instead.
 func (*StuckBlock) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{17}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StuckBlock) GetRun() uint32 {
@@ -1696,7 +1770,7 @@ type PortUse struct {
 
 func (x *PortUse) Reset() {
 	*x = PortUse{}
-	mi := &file_railyard_v1_node_proto_msgTypes[18]
+	mi := &file_railyard_v1_node_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1708,7 +1782,7 @@ func (x *PortUse) String() string {
 func (*PortUse) ProtoMessage() {}
 
 func (x *PortUse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[18]
+	mi := &file_railyard_v1_node_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1721,7 +1795,7 @@ func (x *PortUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PortUse.ProtoReflect.Descriptor instead.
 func (*PortUse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{18}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PortUse) GetPort() uint32 {
@@ -1763,7 +1837,7 @@ type BlockTime struct {
 
 func (x *BlockTime) Reset() {
 	*x = BlockTime{}
-	mi := &file_railyard_v1_node_proto_msgTypes[19]
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +1849,7 @@ func (x *BlockTime) String() string {
 func (*BlockTime) ProtoMessage() {}
 
 func (x *BlockTime) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[19]
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +1862,7 @@ func (x *BlockTime) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockTime.ProtoReflect.Descriptor instead.
 func (*BlockTime) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{19}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BlockTime) GetBusyPs() int64 {
@@ -1830,7 +1904,7 @@ type Abort struct {
 
 func (x *Abort) Reset() {
 	*x = Abort{}
-	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +1916,7 @@ func (x *Abort) String() string {
 func (*Abort) ProtoMessage() {}
 
 func (x *Abort) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +1929,7 @@ func (x *Abort) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Abort.ProtoReflect.Descriptor instead.
 func (*Abort) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{20}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Abort) GetReason() *Failure {
@@ -1881,7 +1955,7 @@ type Pace struct {
 
 func (x *Pace) Reset() {
 	*x = Pace{}
-	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +1967,7 @@ func (x *Pace) String() string {
 func (*Pace) ProtoMessage() {}
 
 func (x *Pace) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +1980,7 @@ func (x *Pace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pace.ProtoReflect.Descriptor instead.
 func (*Pace) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{21}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Pace) GetOriginPs() int64 {
@@ -1941,7 +2015,7 @@ type Relay struct {
 
 func (x *Relay) Reset() {
 	*x = Relay{}
-	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2027,7 @@ func (x *Relay) String() string {
 func (*Relay) ProtoMessage() {}
 
 func (x *Relay) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2040,7 @@ func (x *Relay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relay.ProtoReflect.Descriptor instead.
 func (*Relay) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{22}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Relay) GetFabricFrames() []*FrameHeader {
@@ -2004,7 +2078,7 @@ type PaceReport struct {
 
 func (x *PaceReport) Reset() {
 	*x = PaceReport{}
-	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2016,7 +2090,7 @@ func (x *PaceReport) String() string {
 func (*PaceReport) ProtoMessage() {}
 
 func (x *PaceReport) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2029,7 +2103,7 @@ func (x *PaceReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PaceReport.ProtoReflect.Descriptor instead.
 func (*PaceReport) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{23}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PaceReport) GetFabricFrames() []*FrameHeader {
@@ -2106,7 +2180,7 @@ type ClockProbe struct {
 
 func (x *ClockProbe) Reset() {
 	*x = ClockProbe{}
-	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +2192,7 @@ func (x *ClockProbe) String() string {
 func (*ClockProbe) ProtoMessage() {}
 
 func (x *ClockProbe) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +2205,7 @@ func (x *ClockProbe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockProbe.ProtoReflect.Descriptor instead.
 func (*ClockProbe) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{24}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ClockProbe) GetAskedNs() int64 {
@@ -2156,7 +2230,7 @@ type ClockReading struct {
 
 func (x *ClockReading) Reset() {
 	*x = ClockReading{}
-	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	mi := &file_railyard_v1_node_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +2242,7 @@ func (x *ClockReading) String() string {
 func (*ClockReading) ProtoMessage() {}
 
 func (x *ClockReading) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	mi := &file_railyard_v1_node_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2181,7 +2255,7 @@ func (x *ClockReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockReading.ProtoReflect.Descriptor instead.
 func (*ClockReading) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{25}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ClockReading) GetNowNs() int64 {
@@ -2229,7 +2303,7 @@ type Lateness struct {
 
 func (x *Lateness) Reset() {
 	*x = Lateness{}
-	mi := &file_railyard_v1_node_proto_msgTypes[26]
+	mi := &file_railyard_v1_node_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2241,7 +2315,7 @@ func (x *Lateness) String() string {
 func (*Lateness) ProtoMessage() {}
 
 func (x *Lateness) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[26]
+	mi := &file_railyard_v1_node_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2254,7 +2328,7 @@ func (x *Lateness) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lateness.ProtoReflect.Descriptor instead.
 func (*Lateness) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{26}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Lateness) GetDepartures() uint64 {
@@ -2310,14 +2384,15 @@ var File_railyard_v1_node_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_node_proto_rawDesc = "" +
 	"\n" +
-	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\xba\x03\n" +
+	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\xe9\x03\n" +
 	"\x0eSessionRequest\x12*\n" +
 	"\x05setup\x18\x01 \x01(\v2\x12.railyard.v1.SetupH\x00R\x05setup\x12*\n" +
 	"\x05begin\x18\x02 \x01(\v2\x12.railyard.v1.BeginH\x00R\x05begin\x12*\n" +
 	"\x05grant\x18\x03 \x01(\v2\x12.railyard.v1.GrantH\x00R\x05grant\x12-\n" +
 	"\x06verify\x18\x04 \x01(\v2\x13.railyard.v1.VerifyH\x00R\x06verify\x12-\n" +
 	"\x06finish\x18\x05 \x01(\v2\x13.railyard.v1.FinishH\x00R\x06finish\x12*\n" +
-	"\x05abort\x18\x06 \x01(\v2\x12.railyard.v1.AbortH\x00R\x05abort\x12'\n" +
+	"\x05abort\x18\x06 \x01(\v2\x12.railyard.v1.AbortH\x00R\x05abort\x12-\n" +
+	"\x06strike\x18\x1e \x01(\v2\x13.railyard.v1.StrikeH\x00R\x06strike\x12'\n" +
 	"\x04pace\x18\x14 \x01(\v2\x11.railyard.v1.PaceH\x00R\x04pace\x12*\n" +
 	"\x05relay\x18\x15 \x01(\v2\x12.railyard.v1.RelayH\x00R\x05relay\x12:\n" +
 	"\vclock_probe\x18\x16 \x01(\v2\x17.railyard.v1.ClockProbeH\x00R\n" +
@@ -2366,7 +2441,10 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x19\n" +
 	"\buntil_ps\x18\x02 \x01(\x03R\auntilPs\x12+\n" +
 	"\x06expect\x18\x03 \x03(\v2\x13.railyard.v1.ExpectR\x06expect\x12=\n" +
-	"\rfabric_frames\x18\x04 \x03(\v2\x18.railyard.v1.FrameHeaderR\ffabricFrames\"B\n" +
+	"\rfabric_frames\x18\x04 \x03(\v2\x18.railyard.v1.FrameHeaderR\ffabricFrames\"I\n" +
+	"\x06Strike\x12+\n" +
+	"\x06struck\x18\x01 \x01(\v2\x13.railyard.v1.StruckR\x06struck\x12\x12\n" +
+	"\x04dead\x18\x02 \x03(\rR\x04dead\"B\n" +
 	"\x06Expect\x12 \n" +
 	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
 	"\x06frames\x18\x02 \x01(\x04R\x06frames\"\x86\x03\n" +
@@ -2492,7 +2570,7 @@ func file_railyard_v1_node_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_node_proto_rawDescData
 }
 
-var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_railyard_v1_node_proto_goTypes = []any{
 	(*SessionRequest)(nil),  // 0: railyard.v1.SessionRequest
 	(*SessionResponse)(nil), // 1: railyard.v1.SessionResponse
@@ -2502,84 +2580,87 @@ var file_railyard_v1_node_proto_goTypes = []any{
 	(*Begin)(nil),           // 5: railyard.v1.Begin
 	(*Begun)(nil),           // 6: railyard.v1.Begun
 	(*Grant)(nil),           // 7: railyard.v1.Grant
-	(*Expect)(nil),          // 8: railyard.v1.Expect
-	(*Report)(nil),          // 9: railyard.v1.Report
-	(*Sent)(nil),            // 10: railyard.v1.Sent
-	(*Verify)(nil),          // 11: railyard.v1.Verify
-	(*BitFlip)(nil),         // 12: railyard.v1.BitFlip
-	(*Verified)(nil),        // 13: railyard.v1.Verified
-	(*RankVerdict)(nil),     // 14: railyard.v1.RankVerdict
-	(*Finish)(nil),          // 15: railyard.v1.Finish
-	(*Finished)(nil),        // 16: railyard.v1.Finished
-	(*StuckBlock)(nil),      // 17: railyard.v1.StuckBlock
-	(*PortUse)(nil),         // 18: railyard.v1.PortUse
-	(*BlockTime)(nil),       // 19: railyard.v1.BlockTime
-	(*Abort)(nil),           // 20: railyard.v1.Abort
-	(*Pace)(nil),            // 21: railyard.v1.Pace
-	(*Relay)(nil),           // 22: railyard.v1.Relay
-	(*PaceReport)(nil),      // 23: railyard.v1.PaceReport
-	(*ClockProbe)(nil),      // 24: railyard.v1.ClockProbe
-	(*ClockReading)(nil),    // 25: railyard.v1.ClockReading
-	(*Lateness)(nil),        // 26: railyard.v1.Lateness
-	(*Failure)(nil),         // 27: railyard.v1.Failure
-	(*Cluster)(nil),         // 28: railyard.v1.Cluster
-	(*Run)(nil),             // 29: railyard.v1.Run
-	(*Struck)(nil),          // 30: railyard.v1.Struck
-	(*FrameHeader)(nil),     // 31: railyard.v1.FrameHeader
-	(*RankEnd)(nil),         // 32: railyard.v1.RankEnd
-	(*Records)(nil),         // 33: railyard.v1.Records
-	(*RunFailure)(nil),      // 34: railyard.v1.RunFailure
-	(*RankProgress)(nil),    // 35: railyard.v1.RankProgress
+	(*Strike)(nil),          // 8: railyard.v1.Strike
+	(*Expect)(nil),          // 9: railyard.v1.Expect
+	(*Report)(nil),          // 10: railyard.v1.Report
+	(*Sent)(nil),            // 11: railyard.v1.Sent
+	(*Verify)(nil),          // 12: railyard.v1.Verify
+	(*BitFlip)(nil),         // 13: railyard.v1.BitFlip
+	(*Verified)(nil),        // 14: railyard.v1.Verified
+	(*RankVerdict)(nil),     // 15: railyard.v1.RankVerdict
+	(*Finish)(nil),          // 16: railyard.v1.Finish
+	(*Finished)(nil),        // 17: railyard.v1.Finished
+	(*StuckBlock)(nil),      // 18: railyard.v1.StuckBlock
+	(*PortUse)(nil),         // 19: railyard.v1.PortUse
+	(*BlockTime)(nil),       // 20: railyard.v1.BlockTime
+	(*Abort)(nil),           // 21: railyard.v1.Abort
+	(*Pace)(nil),            // 22: railyard.v1.Pace
+	(*Relay)(nil),           // 23: railyard.v1.Relay
+	(*PaceReport)(nil),      // 24: railyard.v1.PaceReport
+	(*ClockProbe)(nil),      // 25: railyard.v1.ClockProbe
+	(*ClockReading)(nil),    // 26: railyard.v1.ClockReading
+	(*Lateness)(nil),        // 27: railyard.v1.Lateness
+	(*Failure)(nil),         // 28: railyard.v1.Failure
+	(*Cluster)(nil),         // 29: railyard.v1.Cluster
+	(*Run)(nil),             // 30: railyard.v1.Run
+	(*Struck)(nil),          // 31: railyard.v1.Struck
+	(*FrameHeader)(nil),     // 32: railyard.v1.FrameHeader
+	(*RankEnd)(nil),         // 33: railyard.v1.RankEnd
+	(*Records)(nil),         // 34: railyard.v1.Records
+	(*RunFailure)(nil),      // 35: railyard.v1.RunFailure
+	(*RankProgress)(nil),    // 36: railyard.v1.RankProgress
 }
 var file_railyard_v1_node_proto_depIdxs = []int32{
 	2,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
 	5,  // 1: railyard.v1.SessionRequest.begin:type_name -> railyard.v1.Begin
 	7,  // 2: railyard.v1.SessionRequest.grant:type_name -> railyard.v1.Grant
-	11, // 3: railyard.v1.SessionRequest.verify:type_name -> railyard.v1.Verify
-	15, // 4: railyard.v1.SessionRequest.finish:type_name -> railyard.v1.Finish
-	20, // 5: railyard.v1.SessionRequest.abort:type_name -> railyard.v1.Abort
-	21, // 6: railyard.v1.SessionRequest.pace:type_name -> railyard.v1.Pace
-	22, // 7: railyard.v1.SessionRequest.relay:type_name -> railyard.v1.Relay
-	24, // 8: railyard.v1.SessionRequest.clock_probe:type_name -> railyard.v1.ClockProbe
-	4,  // 9: railyard.v1.SessionResponse.ready:type_name -> railyard.v1.Ready
-	6,  // 10: railyard.v1.SessionResponse.begun:type_name -> railyard.v1.Begun
-	9,  // 11: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
-	13, // 12: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
-	16, // 13: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
-	27, // 14: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
-	23, // 15: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
-	25, // 16: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
-	28, // 17: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
-	3,  // 18: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
-	29, // 19: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
-	30, // 20: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
-	8,  // 21: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
-	31, // 22: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
-	10, // 23: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
-	31, // 24: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
-	32, // 25: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
-	33, // 26: railyard.v1.Report.records:type_name -> railyard.v1.Records
-	34, // 27: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
-	12, // 28: railyard.v1.Verify.flips:type_name -> railyard.v1.BitFlip
-	14, // 29: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
-	8,  // 30: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
-	18, // 31: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
-	19, // 32: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
-	17, // 33: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
-	35, // 34: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
-	26, // 35: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
-	27, // 36: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
-	31, // 37: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
-	31, // 38: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
-	32, // 39: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
-	33, // 40: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
-	0,  // 41: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
-	1,  // 42: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
-	42, // [42:43] is the sub-list for method output_type
-	41, // [41:42] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	12, // 3: railyard.v1.SessionRequest.verify:type_name -> railyard.v1.Verify
+	16, // 4: railyard.v1.SessionRequest.finish:type_name -> railyard.v1.Finish
+	21, // 5: railyard.v1.SessionRequest.abort:type_name -> railyard.v1.Abort
+	8,  // 6: railyard.v1.SessionRequest.strike:type_name -> railyard.v1.Strike
+	22, // 7: railyard.v1.SessionRequest.pace:type_name -> railyard.v1.Pace
+	23, // 8: railyard.v1.SessionRequest.relay:type_name -> railyard.v1.Relay
+	25, // 9: railyard.v1.SessionRequest.clock_probe:type_name -> railyard.v1.ClockProbe
+	4,  // 10: railyard.v1.SessionResponse.ready:type_name -> railyard.v1.Ready
+	6,  // 11: railyard.v1.SessionResponse.begun:type_name -> railyard.v1.Begun
+	10, // 12: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
+	14, // 13: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
+	17, // 14: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
+	28, // 15: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
+	24, // 16: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
+	26, // 17: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
+	29, // 18: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
+	3,  // 19: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
+	30, // 20: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
+	31, // 21: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
+	9,  // 22: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
+	32, // 23: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
+	31, // 24: railyard.v1.Strike.struck:type_name -> railyard.v1.Struck
+	11, // 25: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
+	32, // 26: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
+	33, // 27: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
+	34, // 28: railyard.v1.Report.records:type_name -> railyard.v1.Records
+	35, // 29: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
+	13, // 30: railyard.v1.Verify.flips:type_name -> railyard.v1.BitFlip
+	15, // 31: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
+	9,  // 32: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
+	19, // 33: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
+	20, // 34: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
+	18, // 35: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
+	36, // 36: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
+	27, // 37: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
+	28, // 38: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
+	32, // 39: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
+	32, // 40: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
+	33, // 41: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
+	34, // 42: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
+	0,  // 43: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
+	1,  // 44: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
+	44, // [44:45] is the sub-list for method output_type
+	43, // [43:44] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_node_proto_init() }
@@ -2600,6 +2681,7 @@ func file_railyard_v1_node_proto_init() {
 		(*SessionRequest_Verify)(nil),
 		(*SessionRequest_Finish)(nil),
 		(*SessionRequest_Abort)(nil),
+		(*SessionRequest_Strike)(nil),
 		(*SessionRequest_Pace)(nil),
 		(*SessionRequest_Relay)(nil),
 		(*SessionRequest_ClockProbe)(nil),
@@ -2620,7 +2702,7 @@ func file_railyard_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_node_proto_rawDesc), len(file_railyard_v1_node_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,132 @@
+package link
+
+import (
+	"io"
+	"net"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestShare: eight connections that always have something to send get one
+// eighth each of what one would have, and no more in all.
+func TestShare(t *testing.T) {
+	bubble(t, "rate=80MB/s,latency=2ms", Options{}, func(t *testing.T, l *Link) {
+		const n, span = 8, 2 * time.Second
+		got := make([]int, n)
+		var ends []net.Conn
+		done := make(chan bool, n)
+		for i := range n {
+			a, b := pair()
+			c := l.Wrap(a)
+			ends = append(ends, c, b)
+			go func() {
+				for size := 1000 * (i + 1); ; { // they write in portions of their own
+					if _, err := c.Write(make([]byte, size)); err != nil {
+						return
+					}
+				}
+			}()
+			go func() {
+				_ = b.SetReadDeadline(time.Now().Add(span))
+				got[i] = readAll(b)
+				done <- true
+			}()
+		}
+		for range n {
+			<-done
+		}
+		for _, c := range ends {
+			_ = c.Close()
+		}
+		sum := 0
+		for _, g := range got {
+			sum += g
+		}
+		most := 80_000_000 * (span - 2*time.Millisecond).Seconds()
+		if float64(sum) > most || float64(sum) < 0.995*most {
+			t.Errorf("%d bytes in all, want a little less than %.0f", sum, most)
+		}
+		if least, most := slices.Min(got), slices.Max(got); most-least > 2*l.quantum {
+			t.Errorf("shares differ by %d bytes, more than two segments of %d: %v", most-least, l.quantum, got)
+		}
+	})
+}
+
+// readAll reads until there is an error and returns how many bytes came.
+func readAll(r io.Reader) int {
+	n, _ := io.Copy(io.Discard, r)
+	return int(n)
+}
+
+// TestPing: a byte of one connection waits for at most a segment of each other one.
+func TestPing(t *testing.T) {
+	bubble(t, "rate=10MB/s,latency=1ms", Options{}, func(t *testing.T, l *Link) {
+		const bulk = 7
+		var ends []net.Conn
+		for range bulk {
+			a, b := pair()
+			c := l.Wrap(a)
+			ends = append(ends, c, b)
+			go func() {
+				for {
+					if _, err := c.Write(make([]byte, 100_000)); err != nil {
+						return
+					}
+				}
+			}()
+			go readAll(b)
+		}
+		a, b := pair()
+		c := l.Wrap(a)
+		time.Sleep(time.Second)
+		segment := time.Duration(l.quantum) * 100 // ns a byte
+		one := make([]byte, 1)
+		for range 20 {
+			if d := took(func() { _, _ = c.Write(one); _, _ = io.ReadFull(b, one) }); d > time.Millisecond+(bulk+1)*segment {
+				t.Errorf("a byte took %v beside %d flows whose segments take %v", d, bulk, segment)
+			}
+			time.Sleep(7 * time.Millisecond)
+		}
+		for _, e := range append(ends, c, b) {
+			_ = e.Close()
+		}
+	})
+}
+
+// TestSeed: the same seed gives every segment the same instant, another one
+// others, and each connection has draws of its own.
+func TestSeed(t *testing.T) {
+	run := func(seed uint64) (at []time.Duration) {
+		bubble(t, "latency=2ms,jitter=1ms,loss=10%,retry=20ms", Options{Seed: seed}, func(t *testing.T, l *Link) {
+			for range 2 {
+				a, b := pair()
+				c := l.Wrap(a)
+				one := make([]byte, 1)
+				for range 100 {
+					at = append(at, took(func() { _, _ = c.Write(one); _, _ = io.ReadFull(b, one) }))
+				}
+				_, _ = c.Close(), b.Close()
+			}
+		})
+		return at
+	}
+	a, b, c := run(1), run(1), run(2)
+	if !slices.Equal(a, b) {
+		t.Error("one seed, two answers")
+	}
+	if slices.Equal(a, c) || slices.Equal(a[:100], a[100:]) {
+		t.Error("two seeds, or two connections, one answer")
+	}
+	lost := 0
+	for _, d := range a {
+		if d > 20*time.Millisecond {
+			lost++
+		} else if d < 2*time.Millisecond || d > 3*time.Millisecond {
+			t.Errorf("a byte took %v, want 2 to 3 ms, or from 22 on", d)
+		}
+	}
+	if lost < 10 || lost > 32 { // 20 in the mean, deviation 4.2
+		t.Errorf("%d of 200 were lost, want some 20", lost)
+	}
+}
