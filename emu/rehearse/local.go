@@ -45,10 +45,10 @@ func (l *Local) Execute(b emu.Batch) (experiment.Executed, error) {
 	out, err := l.session.Execute(b)
 	res := experiment.Executed{Outcome: out}
 	if err != nil || out.Failure != nil {
-		l.before = max(l.before, out.Now)
+		l.before = out.Next() - 1
 		return res, err
 	}
-	l.flip(&b, out.Now)
+	l.flip(&b, out.Next()-1)
 	res.Wrong = make([]int64, len(b.Runs))
 	for i, m := range l.machines {
 		if m == nil {
@@ -77,8 +77,8 @@ func (l *Local) move(e *kernel.Effects) error {
 	return nil
 }
 
-// flip turns over the bits that do so before the batch is over, in the results that
-// it left.
+// flip turns over the bits that do so before the next batch could begin, in the
+// results that it left.
 func (l *Local) flip(b *emu.Batch, now shaping.Time) {
 	for i := range b.Runs {
 		m, r := l.machines[i], &b.Runs[i]

@@ -94,7 +94,7 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 		}
 	}
 	err = s.finish(ctx, b)
-	s.flipped = max(s.flipped, s.outcome.Now)
+	s.flipped = s.outcome.Next() - 1
 	s.mourn()
 	res.Outcome = s.outcome
 	res.Events = cost.Events

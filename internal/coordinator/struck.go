@@ -116,7 +116,7 @@ func (s *session) flips(b emu.Batch) (all []*railyardv1.BitFlip) {
 		r := &b.Runs[run]
 		_, out := r.Op.Parts(len(r.Comm))
 		for rank, gpu := range r.Comm {
-			for _, f := range s.schedule.FlipsOf(gpu, s.flipped, s.outcome.Now) {
+			for _, f := range s.schedule.FlipsOf(gpu, s.flipped, s.outcome.Next()-1) {
 				element := f.Place(max(r.Count*int64(out), 1), r.Real*int64(out))
 				all = append(all, &railyardv1.BitFlip{Run: uint32(run), Rank: uint32(rank), Element: uint64(element), Bit: uint32(f.Bit)})
 			}
