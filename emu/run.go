@@ -40,8 +40,10 @@ type Run struct {
 	// Offset is the session's instant at which iteration 0 is issued.
 	Offset shaping.Time
 
-	// First is the number of iteration 0 on its communicator, for reports.
-	First int64
+	// First is the number of iteration 0 on its communicator, for reports, and Number
+	// among all operations of a scenario. No kernel looks at either.
+	First  int64
+	Number int
 	// Absent lists ranks that never call.
 	Absent []int
 	// Late lists ranks that call later than the others.

@@ -84,7 +84,7 @@ func (t *try) batch(at shaping.Time, n []int) (b emu.Batch, calls []int) {
 		}
 		run := c.Run
 		run.Iterations, run.Offset, run.InPlace = n[i], at, t.phase.Calls[i].InPlace
-		run.First = t.seq[key(t.comms[i])]
+		run.First, run.Number = t.seq[key(t.comms[i])], t.op(i)+t.done[i]
 		if t.fresh {
 			t.wrong(&run, i, n[i])
 		}

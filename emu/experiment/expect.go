@@ -192,11 +192,14 @@ func (u *Setup) word(r *Run, key string) string {
 }
 
 func (u *Setup) isFault(r *Run, word string) bool {
-	return r.Failure != nil && r.Failure.Fault >= 0 && u.Scenario.Faults[r.Failure.Fault].Type == word
+	return r.Failure != nil && r.Failure.Fault >= 0 && r.Failure.Fault < len(u.Scenario.Faults) && u.Scenario.Faults[r.Failure.Fault].Type == word
 }
 
 // FaultName is what reports call a fault: its name, or its type and target.
 func (u *Setup) FaultName(i int) string {
+	if i >= len(u.Scenario.Faults) {
+		return "a process that died of itself"
+	}
 	f := &u.Scenario.Faults[i]
 	if f.Name != "" {
 		return f.Name

@@ -69,7 +69,7 @@ func strikes(s fault.Struck, port string) bool {
 // calls when they were issued. -1: not known.
 func (r *runner) since(f *emu.Failure, issued shaping.Time) shaping.Duration {
 	d := shaping.Duration(none)
-	if f.Fault >= 0 && callsWrong(r.Scenario.Faults[f.Fault].Type) {
+	if f.Fault >= 0 && f.Fault < len(r.Scenario.Faults) && callsWrong(r.Scenario.Faults[f.Fault].Type) {
 		return f.At.Sub(issued)
 	}
 	for _, s := range r.report.Strikes {

@@ -47,8 +47,14 @@ func (r *Report) Passed() bool {
 	return true
 }
 
-// Unjudged reports whether no expectation failed, but some could not be judged.
+// Unjudged reports whether no expectation failed, but some could not be judged; or
+// whether one failed, but processes had died that no fault was to kill.
 func (r *Report) Unjudged() bool {
+	for i := range r.Runs {
+		if r.Runs[i].Perturbed > 0 {
+			return !r.Passed()
+		}
+	}
 	some := false
 	for i := range r.Expect {
 		if r.Expect[i].State == Broken {
@@ -83,6 +89,9 @@ type Run struct {
 	// Redone are bytes that transports sent again, Repeated those of operations that
 	// were begun again, over all ranks.
 	Redone, Repeated shaping.Bytes
+	// Perturbed is when a process died that no fault was to kill; 0: none did. When that
+	// is depends on the host.
+	Perturbed shaping.Time
 }
 
 // slowest returns the call that took longest in the final attempt.

@@ -206,6 +206,9 @@ func (r *runner) attempt(run *Run, t *try, k int) (Attempt, error) {
 // take adds what a batch gave to a run.
 func (r *runner) take(run *Run, t *try, a *Attempt, b *emu.Batch, calls []int, res *Executed, spent []shaping.Duration) {
 	a.Redone += res.Redone
+	if run.Perturbed == 0 {
+		run.Perturbed = res.Perturbed
+	}
 	for i := range b.Runs {
 		call, n := calls[i], ended(&b.Runs[i], i, res.Ends)
 		if len(b.Runs[i].Odd) > 0 {

@@ -54,7 +54,6 @@ var errSeen = errors.New("seen")
 type rehearsal struct {
 	when  *emu.When
 	batch emu.Batch
-	op    int // number of the batch's first operation
 	ends  []emu.End
 	seen  shaping.Time
 }
@@ -70,21 +69,12 @@ func rehearse(u *experiment.Setup, w *emu.When, stop func() error) (shaping.Time
 		}
 		r.batch, r.ends = b, nil
 		out, err := p.Execute(b)
-		r.op += operations(&b)
 		return experiment.Executed{Outcome: out}, err
 	}, experiment.Watcher{})
 	if errors.Is(err, errSeen) {
 		return r.seen, nil
 	}
 	return shaping.Never, err
-}
-
-func operations(b *emu.Batch) int {
-	n := 0
-	for i := range b.Runs {
-		n += b.Runs[i].Iterations
-	}
-	return n
 }
 
 // visit looks for the end of the operation, or the step, that is waited for.
@@ -94,7 +84,7 @@ func (r *rehearsal) visit(e *kernel.Effects) error {
 	if r.when.Step != nil {
 		number = r.when.Step.Op
 	}
-	run, iteration := locate(&r.batch, number-r.op)
+	run, iteration := locate(&r.batch, number)
 	if run < 0 {
 		return nil
 	}
@@ -135,14 +125,13 @@ func (r *rehearsal) ended(run, iteration int) error {
 	return errSeen
 }
 
-// locate returns which iteration of which run of a batch is its n-th operation; -1:
-// of another batch.
+// locate returns which iteration of which run of a batch is the n-th operation of the
+// scenario; -1: of another batch.
 func locate(b *emu.Batch, n int) (run, iteration int) {
 	for i := range b.Runs {
-		if n >= 0 && n < b.Runs[i].Iterations {
-			return i, n
+		if k := n - b.Runs[i].Number; k >= 0 && k < b.Runs[i].Iterations {
+			return i, k
 		}
-		n -= b.Runs[i].Iterations
 	}
 	return -1, -1
 }

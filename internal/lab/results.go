@@ -41,6 +41,7 @@ type Run struct {
 	Finish    *int64    `json:"finish_ps,omitempty"`
 	Redone    int64     `json:"redone_bytes"`
 	Repeated  int64     `json:"repeated_bytes"`
+	Perturbed int64     `json:"perturbed_ps,omitempty"` // a process died that no fault was to kill
 	Failure   *Failure  `json:"failure,omitempty"`
 	Attempts  []Attempt `json:"attempts"`
 	Calls     []Call    `json:"calls"`
@@ -167,7 +168,7 @@ func over(r *experiment.Report) shaping.Time {
 func newRun(u *experiment.Setup, r *experiment.Run) Run {
 	run := Run{Run: r.Index, What: What(&u.Scenario.Phases[r.Index], r), Verdict: string(r.Verdict), Survivors: r.Survivors, Checked: r.Checked, Wrong: r.Wrong,
 		Total: int64(r.Total), Detect: span(r.Detect), Abort: span(r.Abort), Replan: span(r.Replan), Finish: span(r.Finish),
-		Redone: int64(r.Redone), Repeated: int64(r.Repeated), Failure: newFailure(r.Failure), Attempts: []Attempt{}, Calls: []Call{}}
+		Redone: int64(r.Redone), Repeated: int64(r.Repeated), Perturbed: int64(r.Perturbed), Failure: newFailure(r.Failure), Attempts: []Attempt{}, Calls: []Call{}}
 	if len(r.Calls) > 0 {
 		run.Time, run.AlgBW, run.BusBW = int64(r.Time()), int64(r.AlgBW()), int64(r.BusBW())
 	}

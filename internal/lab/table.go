@@ -103,12 +103,12 @@ func causeOf(r *experiment.Run) string {
 
 // details says of a run what does not fit its line.
 func details(b *strings.Builder, u *experiment.Setup, r *experiment.Run) {
-	if r.Failure == nil && r.Redone == 0 && len(r.Places) == 0 {
+	if r.Failure == nil && r.Redone == 0 && len(r.Places) == 0 && r.Perturbed == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\nrun %d\n", r.Index)
 	for k, a := range r.Attempts {
-		what := "went well"
+		what := "all ranks ended"
 		if a.Failure != nil {
 			what = a.Failure.Text
 		}
@@ -119,6 +119,9 @@ func details(b *strings.Builder, u *experiment.Setup, r *experiment.Run) {
 	}
 	if f := r.Failure; f != nil && f.Fault >= 0 {
 		fmt.Fprintf(b, "  goes back to %s\n", u.FaultName(f.Fault))
+	}
+	if r.Perturbed > 0 {
+		fmt.Fprintf(b, "  perturbed at %v: a process died that no fault was to kill; another time it will be another instant\n", r.Perturbed)
 	}
 	var times []string
 	for _, t := range []struct {

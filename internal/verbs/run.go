@@ -32,8 +32,9 @@ type scenario struct {
 // stage is who executes the batches of a scenario.
 type stage interface {
 	execute(emu.Batch) (experiment.Executed, error)
-	// deaths says how soon the host noticed the death of processes.
-	deaths() []lab.Detected
+	// deaths says how soon the host noticed the death of processes that faults killed,
+	// and how others ended.
+	deaths() (killed []lab.Detected, perturbed []string)
 	close()
 }
 
@@ -88,7 +89,7 @@ func (s *scenario) run(ctx context.Context) (*experiment.Report, error) {
 	}
 	defer on.close()
 	r, err := s.setup.Run(on.execute, s.watcher())
-	s.wall.Detected = on.deaths()
+	s.wall.Detected, s.wall.Perturbed = on.deaths()
 	s.setup.Judge(r, s.detected)
 	return r, errors.Join(err, s.keep(r, err == nil))
 }
@@ -186,7 +187,7 @@ func (s *scenario) stage(ctx context.Context) (stage, error) {
 type alone struct{ *rehearse.Local }
 
 func (a alone) execute(b emu.Batch) (experiment.Executed, error) { return a.Execute(b) }
-func (a alone) deaths() []lab.Detected                           { return []lab.Detected{} }
+func (a alone) deaths() ([]lab.Detected, []string)               { return []lab.Detected{}, nil }
 func (a alone) close()                                           {}
 
 // cast executes on nodesims.
@@ -201,12 +202,16 @@ func (c *cast) execute(b emu.Batch) (experiment.Executed, error) {
 	return experiment.Executed{Outcome: res.Outcome, Wrong: res.Wrong}, err
 }
 
-func (c *cast) deaths() []lab.Detected {
-	all := []lab.Detected{}
+func (c *cast) deaths() (killed []lab.Detected, perturbed []string) {
+	killed = []lab.Detected{}
 	for _, d := range c.struck.Deaths() {
-		all = append(all, lab.Detected{Node: fmt.Sprintf("node%d", d.Node), Seconds: d.Noticed.Seconds()})
+		if d.Unforeseen {
+			perturbed = append(perturbed, fmt.Sprintf("%s: %s", d.Member, d.How))
+			continue
+		}
+		killed = append(killed, lab.Detected{Node: fmt.Sprintf("node%d", d.Node), Seconds: d.Noticed.Seconds()})
 	}
-	return all
+	return killed, perturbed
 }
 
 func (c *cast) close() { c.cluster.Close() }
