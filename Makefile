@@ -92,8 +92,17 @@ e2e-docker: ## 4 nodes in containers (skips with a reason where there is no Dock
 	deploy/e2e.sh
 
 .PHONY: examples
-examples: build ## check the cluster files in deploy/
-	@for f in deploy/clusters/*.yaml; do echo "$(BIN)/coordinator validate $$f"; $(BIN)/coordinator validate "$$f" || exit; done
+examples: build ## check the cluster and scenario files in deploy/
+	@for f in deploy/clusters/*.yaml deploy/scenarios/*.yaml; do echo "$(BIN)/coordinator validate $$f"; $(BIN)/coordinator validate "$$f" || exit; done
+
+# Each says in its file what must come out. CLOCK=predict needs no other process.
+CLOCK ?= virtual
+.PHONY: scenarios
+scenarios: build ## run the worked experiments in deploy/scenarios: make scenarios CLOCK=virtual
+	@bad=; for f in deploy/scenarios/*.yaml; do \
+	  out=$$($(BIN)/coordinator run "$$f" --clock $(CLOCK) --store .tmp/store --quiet --timeout 60s 2>&1) || bad="$$bad $$f"; \
+	  case "$$bad" in *"$$f") printf '%s\n%s\n' "$$f" "$$out" >&2 ;; *) echo "$${out%%$$'\n'*}" ;; esac; \
+	done; [ -z "$$bad" ] || { echo "make scenarios: not as expected:$$bad" >&2; exit 1; }
 
 .PHONY: bench
 bench: build ## all benchmarks, whole commands included: make bench BENCHTIME=1s
