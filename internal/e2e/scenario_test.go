@@ -6,7 +6,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -99,5 +102,44 @@ func TestScenarioOutlivesItsCoordinator(t *testing.T) {
 	events, err := os.ReadFile(filepath.Join(store, "latest", "events.jsonl"))
 	if err != nil || strings.Count(string(events), "\n") != 3 {
 		t.Errorf("events.jsonl is %s, %v; want three lines", events, err)
+	}
+}
+
+// TestScenarioPerturbed: a nodesim that is killed by hand, without warning, leads to what
+// a scheduled kill leads to: survivors shrink and go on. The run says that it was
+// perturbed, and by whose death.
+func TestScenarioPerturbed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("finds processes in /proc")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "perturbed.yaml")
+	text := "apiVersion: railyard/v1alpha1\nkind: Scenario\nmetadata: {name: perturbed}\nspec:\n  cluster: {system: dgx-h100, nodes: 4, gpus: 2, nics: 2}\n  run:\n    - {op: all_reduce, size: 16G, algo: ring, onFailure: shrink}\n  expect:\n    - {run: 0, verdict: done, survivors: 6, attempts: 2, cause: peer-lost, wrong: 0}\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(dir, "store")
+	p := start(t, "coordinator", "run", file, "--store", store)
+	p.await(p.stderr, `0 of 1: issue`)
+	killed := false
+	for _, pid := range p.left() {
+		line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+		if err == nil && bytes.Contains(line, []byte("\x00--nodes\x002\x00")) {
+			killed = syscall.Kill(pid, syscall.SIGKILL) == nil
+		}
+	}
+	if !killed {
+		t.Fatal("no nodesim of node2")
+	}
+	if code := p.wait(); code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, p.stdout, p.stderr)
+	}
+	p.nothingLeft(0)
+	if got := p.stdout.String(); !strings.Contains(got, "perturbed at") || !strings.Contains(got, "a process that died of itself") {
+		t.Errorf("stdout is\n%s", got)
+	}
+	wall, err := os.ReadFile(filepath.Join(store, "latest", "wall.json"))
+	if err != nil || !strings.Contains(string(wall), `"perturbed"`) || !strings.Contains(string(wall), "node2") {
+		t.Errorf("wall.json is %s, %v", wall, err)
 	}
 }
