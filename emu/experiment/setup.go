@@ -70,6 +70,14 @@ func Prepare(s emu.Scenario) (*Setup, error) {
 	return u, errors.Join(errs...)
 }
 
+// YAML returns the scenario as a file, with every default of the cluster filled in and
+// the instants that rehearsals found: run again it gives the same.
+func (u *Setup) YAML() []byte {
+	s := u.Scenario
+	s.Cluster = u.Fabric.Cluster
+	return s.YAML(fault.Words)
+}
+
 func problem(field, format string, args ...any) error {
 	return &emu.Problem{Field: field, Reason: fmt.Sprintf(format, args...)}
 }

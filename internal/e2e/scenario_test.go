@@ -27,6 +27,15 @@ func kept(t *testing.T, name string, args ...string) string {
 func TestScenarioKeepsTheLaw(t *testing.T) {
 	const name = "nic-flap-during-tree"
 	want := kept(t, name, "--clock", "predict")
+	again := t.TempDir()
+	run(t, 0, "coordinator", "run", filepath.Join(want, "spec.yaml"), "--quiet", "--clock", "predict", "--store", again)
+	for _, file := range []string{"results.json", "spec.yaml"} {
+		a, _ := os.ReadFile(filepath.Join(again, "latest", file))
+		b, _ := os.ReadFile(filepath.Join(want, file))
+		if len(a) == 0 || !bytes.Equal(a, b) {
+			t.Errorf("spec.yaml, run again, gives another %s", file)
+		}
+	}
 	for _, procs := range []string{"4", "4", "2"} {
 		got := kept(t, name, "--procs", procs)
 		for _, file := range []string{"results.json", "table.txt", "trace.json", "events.jsonl", "report.html", "spec.yaml"} {

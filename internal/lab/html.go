@@ -56,7 +56,7 @@ func Page(u *experiment.Setup, r *experiment.Report) ([]byte, error) {
 	}
 	err := pageTemplate.Execute(&b, map[string]any{
 		"Results": NewResults(u, r, true), "Table": Table(u, r, true), "Timelines": lines,
-		"Scenario": string(u.Scenario.YAML(experiment.Faults().Words)),
+		"Scenario": string(u.YAML()),
 	})
 	return b.Bytes(), err
 }

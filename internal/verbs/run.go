@@ -79,7 +79,7 @@ func (s *scenario) run(ctx context.Context) (*experiment.Report, error) {
 			return nil, err
 		}
 		defer s.store.Close()
-		if err := s.store.Write("spec.yaml", s.setup.Scenario.YAML(experiment.Faults().Words)); err != nil {
+		if err := s.store.Write("spec.yaml", s.setup.YAML()); err != nil {
 			return nil, err
 		}
 	}
