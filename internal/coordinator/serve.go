@@ -269,7 +269,7 @@ func (o *sender) started(s Started) error {
 func (o *sender) row(r Row) error {
 	o.cost.Add(r.Cost)
 	m := wire.EncodeRow(&r.Row)
-	m.Cost, m.Explain = encodeCost(&r.Cost), r.Explain
+	m.Cost, m.Explain, m.Pace = encodeCost(&r.Cost), r.Explain, encodePace(r.Pace)
 	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Row{Row: m}})
 }
 

@@ -4,6 +4,7 @@
 //	Control plane, one Encode and one Decode a noun:
 //	cluster.go   emu.Cluster
 //	run.go       emu.Run, emu.Batch, emu.End
+//	pace.go      how well the paced clock kept time
 //	plan.go      plans that runs and sweeps carry as text
 //	record.go    emu.Record, many at a time, by column
 //	header.go    transit.Header: frames to and from the fabric
