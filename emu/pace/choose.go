@@ -27,20 +27,21 @@ type Demand struct {
 type Limit struct {
 	Dilation int64
 	What     string // in words
+	Work     bool   // it is the work, not the way of a frame
 }
 
 // Choose returns the least dilation at which a host can keep the times of a
 // batch, as far as its capacity tells: frames must make their way within the
 // slack, and all of the work must fit the span.
 func Choose(d Demand, c Capacity) Limit {
-	way := Limit{1, "nothing: no frame leaves its process"}
+	way := Limit{Dilation: 1, What: "nothing: no frame leaves its process"}
 	if d.Slack != shaping.Duration(shaping.Never) && d.Slack > 0 {
 		need := c.Wake + c.Stream
-		way = Limit{least(need, int64(d.Slack)), fmt.Sprintf("deliveries: a frame needs %s from process to process, and the shortest way takes %v",
-			micros(need), d.Slack)}
+		way = Limit{Dilation: least(need, int64(d.Slack)), What: fmt.Sprintf(
+			"deliveries: a frame needs %s from process to process, and the shortest way takes %v", micros(need), d.Slack)}
 	}
 	frames, data := over(d.Frames, c.Frames), over(d.Bytes, c.Bytes)
-	work := Limit{least(frames+data+d.Compute, int64(d.Span)), "work: "}
+	work := Limit{Dilation: least(frames+data+d.Compute, int64(d.Span)), What: "work: ", Work: true}
 	switch max(frames, data, d.Compute) {
 	case data:
 		work.What += fmt.Sprintf("%d MB of elements at %d MB/s", d.Bytes/1e6, c.Bytes/1e6)

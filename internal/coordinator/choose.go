@@ -20,30 +20,49 @@ func (p *pacing) demand(s *session, res *sweep.Result, cost Cost, b emu.Batch) {
 	p.asked.Bytes = int64(float64(s.carried) * float64(r.Real) / float64(max(r.Count, 1)) / float64(max(r.Iterations, 1)))
 }
 
-// tries bounds how often a dilation is tried out: each takes twice the one
-// before, so the last is some hundred times the first.
+// tries bounds how often a dilation is tried out; each is twice or half the one
+// before.
 const tries = 8
 
-// choose finds the least dilation that keeps the times of a batch: from what the
-// host was measured to carry upwards, until a run is off by no more than half of
-// the tolerance. What it takes beyond the measured is remembered for later rows.
+// margin is the part of the tolerance that a dilation may use when it is tried
+// out: the host may be busier later.
+const margin = 4
+
+// choose finds the least dilation, to a factor of two, that keeps the times of a
+// batch: from what the host was measured to carry it goes up while times are off,
+// and down while they are not. What it took against what was measured is
+// remembered: later rows begin there and only go up.
 func (s *session) choose(ctx context.Context, c *sweep.Case, b emu.Batch, want shaping.Duration) error {
 	p := s.pacing
 	limit := pace.Choose(p.asked, p.capacity)
 	p.row.Chosen, p.row.Limit = true, limit.What
-	p.row.Dilation = min(max(limit.Dilation*p.strain/strainUnit, 1), pace.MaxDilation)
 	t, check := s.timeline, s.check
 	defer func() { s.timeline, s.check = t, check }()
 	s.timeline, s.check = nil, false
-	for try := 1; ; try++ {
-		res, _, err := s.onWall(ctx, b, p.row.Dilation)
-		if err != nil {
-			return err
-		}
-		if 2*off(c.Mean(&res, b), want) <= Tolerance || try == tries || p.row.Dilation > pace.MaxDilation/2 {
-			return nil
-		}
-		p.row.Dilation *= 2
-		p.strain = max(strainUnit, p.row.Dilation*strainUnit/limit.Dilation)
+	keeps := func(d int64) (bool, error) {
+		res, _, err := s.onWall(ctx, b, d)
+		return err == nil && margin*off(c.Mean(&res, b), want) <= Tolerance, err
 	}
+	d, known := limit.Dilation, p.strain[limit.Work] > 0
+	if known {
+		d = int64(min(max(float64(d)*p.strain[limit.Work], 1), pace.MaxDilation))
+	}
+	kept, err := keeps(d)
+	for try := 1; try < tries && err == nil; try++ {
+		next := d * 2
+		if kept {
+			next = d / 2
+		}
+		if next < 1 || next > pace.MaxDilation || kept && known {
+			break
+		}
+		var ok bool
+		if ok, err = keeps(next); kept && !ok {
+			break
+		}
+		d, known, kept = next, known || !kept, ok
+	}
+	p.row.Dilation = d
+	p.strain[limit.Work] = float64(d) / float64(limit.Dilation)
+	return err
 }

@@ -166,7 +166,7 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 	attempt, cancel := context.WithTimeout(ctx, k.config.Assembly)
 	defer cancel()
 	for i, p := range k.members {
-		if err := p.open(attempt, k.ctx, k.answers, k.clock); err != nil {
+		if err := p.open(attempt, k.ctx, k.answers, k.clock, k.config.Network); err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
 		own := &railyardv1.Setup{Session: m.Session, ProtocolVersion: m.ProtocolVersion, Cluster: m.Cluster,

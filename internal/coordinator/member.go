@@ -38,9 +38,9 @@ type answer struct {
 // open dials a member, which must answer before attempt ends, and listens to it
 // for as long as ctx lasts. Everything it says goes to answers, in order, until
 // the stream ends.
-func (m *member) open(attempt, ctx context.Context, answers chan<- answer, clock wallclock.Clock) error {
+func (m *member) open(attempt, ctx context.Context, answers chan<- answer, clock wallclock.Clock, network wire.Network) error {
 	var err error
-	if m.conn, err = grpc.NewClient(m.GRPC, wire.DialOptions()...); err != nil {
+	if m.conn, err = wire.Dial(network, m.GRPC); err != nil {
 		return wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)

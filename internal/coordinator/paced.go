@@ -55,17 +55,15 @@ func off(got, computed shaping.Duration) int64 {
 type pacing struct {
 	fixed    int64 // dilation; 0: to be chosen
 	capacity pace.Capacity
-	// strain is how many times what Choose said it took, in 16ths: what a host
-	// can carry at rest it can't when busy.
-	strain int64
+	// strain is what part of what Choose said it took, by what was the limit:
+	// what a host can carry at rest it can't when busy. 0: not known.
+	strain map[bool]float64
 	asked  pace.Demand // by the row's first batch
 	row    *Pace       // so far
 }
 
-const strainUnit = 16
-
 func (k *Cluster) newPacing(ctx context.Context, dilation int64) (*pacing, error) {
-	p := &pacing{fixed: dilation, strain: strainUnit}
+	p := &pacing{fixed: dilation, strain: map[bool]float64{}}
 	if dilation == 0 {
 		if k.config.Capacity == nil {
 			c, err := Measure(ctx, k.clock)

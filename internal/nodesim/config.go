@@ -42,6 +42,8 @@ type Config struct {
 	// up.
 	Orphan time.Duration
 	Logger *zap.Logger
+	// Network is what streams go over; nil is TCP.
+	Network wire.Network
 	// Clock is the wall clock of the paced clock; nil is that of this host.
 	Clock wallclock.Clock
 

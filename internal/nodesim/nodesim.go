@@ -40,7 +40,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	lis, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	lis, err := wire.Listen(ctx, c.Network, c.Listen)
 	if err != nil {
 		return wire.Failf(wire.Config, "--listen %s: %v; choose another address, or port 0 for any free one", c.Listen, err)
 	}

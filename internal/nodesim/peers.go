@@ -62,7 +62,7 @@ func (p *peer) lost(err error) error {
 
 // dial opens the stream to a peer. Both directions of it are used.
 func (a *actor) dial(index int, addr string) (*peer, error) {
-	conn, err := grpc.NewClient(addr, wire.DialOptions()...)
+	conn, err := wire.Dial(a.node.config.Network, addr)
 	if err != nil {
 		return nil, wire.Failf(wire.PeerLost, "%s at %s: %v", a.names[index], addr, err)
 	}

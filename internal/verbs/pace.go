@@ -83,6 +83,8 @@ func (t *table) trust() trustJSON {
 		v.Why = "nothing was run"
 	case all.Late == 0:
 		v.Why = fmt.Sprintf("all %d frames came in time, so every time is what the virtual clock computes", all.Deliveries)
+	case t.paces[worst].off == 0:
+		v.Why = fmt.Sprintf("%d of %d frames were late, and every time is what the virtual clock computes", all.Late, all.Deliveries)
 	case t.paces[worst].off <= coordinator.Tolerance:
 		v.Why = fmt.Sprintf("%d of %d frames were late, and no time is off by more than %s of what the virtual clock computes",
 			all.Late, all.Deliveries, percent(t.paces[worst].off))

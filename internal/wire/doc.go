@@ -23,6 +23,7 @@
 //	decode.go    … read, over the buffers that grpc received (cursor.go)
 //	pool.go      where its buffers come from
 //
+//	network.go   what streams go over: TCP, or what a test brings
 //	options.go   how every server and client of ours is configured, and why
 //
 // Encoding cannot fail: what the contract can't say is a bug and panics.
