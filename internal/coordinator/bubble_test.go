@@ -113,4 +113,3 @@ type listener struct {
 }
 
 func (l *listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: l.port} }
-

@@ -22,6 +22,7 @@ type drive struct {
 	nodes   []driven
 	alarm   wallclock.Alarm // for the fabric
 	rings   chan struct{}
+	doing   string
 	late    pace.Lateness   // of the fabric
 	all     []pace.Lateness // of the nodes, when they have finished
 }
@@ -36,8 +37,8 @@ type driven struct {
 	start   int64 // of the batch, as its clock was told
 }
 
-func newDrive(s *session, dilation int64) *drive {
-	d := &drive{session: s, nodes: make([]driven, len(s.members)), rings: make(chan struct{}, 1), all: make([]pace.Lateness, len(s.members))}
+func newDrive(s *session, dilation int64, doing string) *drive {
+	d := &drive{session: s, doing: doing, nodes: make([]driven, len(s.members)), rings: make(chan struct{}, 1), all: make([]pace.Lateness, len(s.members))}
 	d.mapping.Dilation = dilation
 	d.alarm = s.clock.Alarm(func() {
 		select {
@@ -78,6 +79,9 @@ const watch = time.Second
 // run drives the batch to its end.
 func (d *drive) run(ctx context.Context, b emu.Batch) error {
 	d.start(b)
+	if err := d.pacing.doing(d.doing); err != nil {
+		return err
+	}
 	tick := time.NewTicker(watch)
 	defer tick.Stop()
 	for {

@@ -33,11 +33,13 @@ func (p *paced) release() {
 	for p.held.Next() <= now {
 		at, d := p.held.Take()
 		p.late.Departed(now.Sub(at))
+		h := &d.frame.Header
+		h.Head, h.Tail = h.Head.Add(p.shift), h.Tail.Add(p.shift)
 		if d.to == p.owners.Shared {
-			p.news.FabricFrames = append(p.news.FabricFrames, wire.EncodeHeader(&d.frame.Header))
+			p.news.FabricFrames = append(p.news.FabricFrames, wire.EncodeHeader(h))
 			continue
 		}
-		out.add(d.to, d.frame, &kernel.Emission{Header: d.frame.Header})
+		out.add(d.to, d.frame, &kernel.Emission{Header: *h})
 	}
 	out.flush()
 }
@@ -71,6 +73,7 @@ func (p *paced) arrived(e *event) error {
 // clamp moves a frame whose stamp has passed when it came to that instant, as a
 // whole, and notes by how much.
 func (p *paced) clamp(h *transit.Header, at int64) {
+	h.Head, h.Tail = max(h.Head.Add(-p.shift), 0), max(h.Tail.Add(-p.shift), 0)
 	by := max(p.mapping.Emulated(at), p.kernel.Now()).Sub(h.Tail)
 	p.late.Delivered(max(by, 0))
 	if by > 0 {
