@@ -199,7 +199,7 @@ func (d *drive) news(m *railyardv1.PaceReport, at int64) error {
 func (d *drive) clamp(h *transit.Header, at int64) {
 	by := max(d.mapping.Emulated(at), d.shared.Now()).Sub(h.Tail)
 	d.late.Delivered(max(by, 0))
-	if by > 0 {
+	if by > 0 && h.Head <= h.Tail { // or Check refuses it
 		h.Head, h.Tail = h.Head.Add(by), h.Tail.Add(by)
 	}
 }

@@ -76,7 +76,7 @@ func (p *paced) clamp(h *transit.Header, at int64) {
 	h.Head, h.Tail = max(h.Head.Add(-p.shift), 0), max(h.Tail.Add(-p.shift), 0)
 	by := max(p.mapping.Emulated(at), p.kernel.Now()).Sub(h.Tail)
 	p.late.Delivered(max(by, 0))
-	if by > 0 {
+	if by > 0 && h.Head <= h.Tail { // or Check refuses it
 		h.Head, h.Tail = h.Head.Add(by), h.Tail.Add(by)
 	}
 }
