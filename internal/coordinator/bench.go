@@ -38,7 +38,7 @@ type Sink struct {
 	Started func(Started) error
 	Row     func(Row) error
 	// Doing, when set, is told what goes on, for people who wait.
-	Doing func(what string) error
+	Doing func(what string)
 	// Timeline, when set, gets one JSON record a line, in the kernel's order.
 	Timeline io.Writer
 }

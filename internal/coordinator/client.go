@@ -103,7 +103,8 @@ func (c *Client) take(m *railyardv1.BenchResponse, sink Sink) error {
 		return sink.Row(Row{Row: r, Pace: p, Explain: m.GetRow().GetExplain(), Cost: Cost{Rounds: k.GetRounds(), Grants: k.GetGrants(),
 			Frames: k.GetFrames(), Events: k.GetEvents(), Wall: time.Duration(k.GetWallNs())}})
 	case m.GetProgress() != nil && sink.Doing != nil:
-		return sink.Doing(m.GetProgress().GetDoing())
+		sink.Doing(m.GetProgress().GetDoing())
+		return nil
 	case m.GetTimeline() != nil && sink.Timeline != nil:
 		_, err := sink.Timeline.Write(m.GetTimeline().GetLines())
 		return err

@@ -273,8 +273,9 @@ func (o *sender) row(r Row) error {
 	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Row{Row: m}})
 }
 
-func (o *sender) doing(what string) error {
-	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Progress{Progress: &railyardv1.BenchProgress{Doing: what}}})
+// doing says what goes on. That nobody listens must not break off the batch.
+func (o *sender) doing(what string) {
+	_ = o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Progress{Progress: &railyardv1.BenchProgress{Doing: what}}})
 }
 
 // Write sends a piece of the timeline. That nobody takes it must not break off

@@ -58,6 +58,18 @@ func newPaced(a *actor) *paced {
 	return p
 }
 
+// onPace handles what only the paced clock knows.
+func (a *actor) onPace(e *event) error {
+	switch {
+	case a.paced == nil || a.paced.over:
+		return wire.Failf(wire.Mismatch, "the paced clock is driven, and no batch goes by it")
+	case e.request.GetPace() != nil:
+		return a.paced.pace(e.request.GetPace())
+	default:
+		return a.paced.relay(e)
+	}
+}
+
 // share is the part of the slack for which events may wait, so that one wake-up
 // serves many: it makes departures late by at most that part (assumed: what is
 // left is what a stream needs).

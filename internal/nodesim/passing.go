@@ -93,6 +93,9 @@ func (p *paced) relay(e *event) error {
 		if err != nil {
 			return wire.Failf(wire.Mismatch, "%v", err)
 		}
+		if _, _, ok := p.kernel.Locate(h.Conn); !ok {
+			return wire.Failf(wire.Mismatch, "the fabric hands on a frame on connection %d, which has no end here", h.Conn)
+		}
 		p.relayed++
 		if gpu := int(h.From); h.Payload && gpu >= 0 && gpu < p.fabric.GPUs() && p.owners.Node[p.fabric.NodeOf(gpu)] != p.self {
 			m := p.meeting(h.Conn)

@@ -137,9 +137,8 @@ func (t *table) coordinatorSink() coordinator.Sink {
 	return coordinator.Sink{Started: t.begin, Row: t.row, Doing: t.doing, Timeline: t.writer()}
 }
 
-func (t *table) doing(what string) error {
+func (t *table) doing(what string) {
 	t.sink.Progress(len(t.rows), t.started.Rows, t.config.Op.String()+", "+what)
-	return nil
 }
 
 func (t *table) begin(s coordinator.Started) error {
