@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,6 +15,7 @@ import (
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/transit"
 	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wallclock"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -31,6 +33,9 @@ type Cluster struct {
 	answers   chan answer
 	cancel    context.CancelFunc
 	ctx       context.Context // of the sessions
+	clock     wallclock.Clock
+	unclock   func() // lets go of it
+	heard     int64  // when the answer that was heard last came, on clock
 }
 
 // Start gathers a cluster: it starts nodesims if told to, waits until every
@@ -45,6 +50,11 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 		return nil, wire.Failf(wire.Config, "%v", err)
 	}
 	k := &Cluster{config: c, log: c.Logger.Named("coordinator"), fabric: f, answers: make(chan answer, 64)}
+	if k.clock, k.unclock = c.Clock, func() {}; k.clock == nil {
+		if k.clock, k.unclock, err = wallclock.Host(); err != nil {
+			return nil, fmt.Errorf("clock: %w", err)
+		}
+	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	if err := k.start(ctx); err != nil {
 		k.Close()
@@ -156,7 +166,7 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 	attempt, cancel := context.WithTimeout(ctx, k.config.Assembly)
 	defer cancel()
 	for i, p := range k.members {
-		if err := p.open(attempt, k.ctx, k.answers); err != nil {
+		if err := p.open(attempt, k.ctx, k.answers, k.clock, k.config.Network); err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
 		own := &railyardv1.Setup{Session: m.Session, ProtocolVersion: m.ProtocolVersion, Cluster: m.Cluster,
@@ -200,6 +210,7 @@ const closing = 500 * time.Millisecond
 
 // Close ends the sessions, and every process it started, within two seconds.
 func (k *Cluster) Close() {
+	defer k.unclock()
 	deadline := time.After(grace)
 	for _, m := range k.members {
 		if m.stream != nil {

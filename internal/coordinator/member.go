@@ -7,7 +7,9 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/railyard/railyard/emu/pace"
 	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wallclock"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -20,6 +22,9 @@ type member struct {
 	conn    *grpc.ClientConn
 	stream  railyardv1.NodeService_SessionClient
 	process *process // nil when somebody else started it
+	host    string   // whose clock it reads
+	shared  bool     // that is ours as well
+	clock   pace.Offset
 }
 
 // answer is what a member said, or that its stream is over.
@@ -27,14 +32,15 @@ type answer struct {
 	from     int
 	response *railyardv1.SessionResponse
 	err      error
+	at       int64 // when it came
 }
 
 // open dials a member, which must answer before attempt ends, and listens to it
 // for as long as ctx lasts. Everything it says goes to answers, in order, until
 // the stream ends.
-func (m *member) open(attempt, ctx context.Context, answers chan<- answer) error {
+func (m *member) open(attempt, ctx context.Context, answers chan<- answer, clock wallclock.Clock, network wire.Network) error {
 	var err error
-	if m.conn, err = grpc.NewClient(m.GRPC, wire.DialOptions()...); err != nil {
+	if m.conn, err = wire.Dial(network, m.GRPC); err != nil {
 		return wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -52,7 +58,7 @@ func (m *member) open(attempt, ctx context.Context, answers chan<- answer) error
 		for {
 			r, err := m.stream.Recv()
 			select {
-			case answers <- answer{m.index, r, err}:
+			case answers <- answer{m.index, r, err, clock.Now()}:
 			case <-ctx.Done():
 				return
 			}

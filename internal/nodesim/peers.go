@@ -40,7 +40,7 @@ func (p *peer) send() error {
 }
 
 // receive posts the frames that arrive, until the stream ends.
-func (p *peer) receive(session uint64, inbox *mailbox[event], hold func([]wire.Frame)) error {
+func (p *peer) receive(session uint64, inbox *mailbox[event], c *Config) error {
 	for {
 		var b wire.Batch
 		if err := wire.Recv(p.stream, &b); err != nil {
@@ -49,10 +49,10 @@ func (p *peer) receive(session uint64, inbox *mailbox[event], hold func([]wire.F
 		if b.Session != session || int(b.From) != p.index {
 			return wire.Failf(wire.Mismatch, "frames of session %x from participant %d on the stream of %s", b.Session, b.From, p.name)
 		}
-		if hold != nil {
-			hold(b.Frames)
+		if c.Hold != nil {
+			c.Hold(b.Frames)
 		}
-		inbox.post(event{frames: b.Frames, from: p.index, batch: b.Number})
+		inbox.post(event{frames: b.Frames, from: p.index, batch: b.Number, at: c.Clock.Now()})
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *peer) lost(err error) error {
 
 // dial opens the stream to a peer. Both directions of it are used.
 func (a *actor) dial(index int, addr string) (*peer, error) {
-	conn, err := grpc.NewClient(addr, wire.DialOptions()...)
+	conn, err := wire.Dial(a.node.config.Network, addr)
 	if err != nil {
 		return nil, wire.Failf(wire.PeerLost, "%s at %s: %v", a.names[index], addr, err)
 	}
@@ -82,7 +82,7 @@ func (a *actor) dial(index int, addr string) (*peer, error) {
 	p := a.newPeer(index, stream)
 	var ends sync.WaitGroup
 	ends.Go(func() { a.mind(p.send()) })
-	ends.Go(func() { a.mind(p.receive(a.session, a.inbox, a.node.config.Hold)) })
+	ends.Go(func() { a.mind(p.receive(a.session, a.inbox, &a.node.config)) })
 	a.dialed = append(a.dialed, func() {
 		cancel()
 		_ = conn.Close()
@@ -122,7 +122,7 @@ func (x *exchange) Exchange(stream railyardv1.ExchangeService_ExchangeServer) er
 	defer sender.Wait()
 	defer p.out.close()
 	a.inbox.post(event{peer: p, from: p.index})
-	err = p.receive(hello.Session, a.inbox, x.node.config.Hold)
+	err = p.receive(hello.Session, a.inbox, &x.node.config)
 	a.mind(err)
 	return wire.ToStatus(err)
 }
