@@ -121,7 +121,7 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 	s.setRunning(fmt.Sprintf("%s on %d GPUs", spec.Op, s.cluster.fabric.GPUs()))
 	defer s.setRunning("")
 	out := &sender{stream: stream}
-	sink := Sink{Started: out.started, Row: out.row}
+	sink := Sink{Started: out.started, Row: out.row, Doing: out.doing}
 	if req.GetTimeline() {
 		sink.Timeline = out
 	}
@@ -271,6 +271,11 @@ func (o *sender) row(r Row) error {
 	m := wire.EncodeRow(&r.Row)
 	m.Cost, m.Explain, m.Pace = encodeCost(&r.Cost), r.Explain, encodePace(r.Pace)
 	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Row{Row: m}})
+}
+
+// doing says what goes on. That nobody listens must not break off the batch.
+func (o *sender) doing(what string) {
+	_ = o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Progress{Progress: &railyardv1.BenchProgress{Doing: what}}})
 }
 
 // Write sends a piece of the timeline. That nobody takes it must not break off

@@ -164,10 +164,8 @@ func (a *actor) handle(e *event) error {
 		return wire.DecodeFailure(e.request.GetAbort().GetReason())
 	case e.request.GetClockProbe() != nil:
 		return a.tellTime(e.request.GetClockProbe())
-	case e.request.GetPace() != nil && a.paced != nil:
-		return a.paced.pace(e.request.GetPace())
-	case e.request.GetRelay() != nil && a.paced != nil:
-		return a.paced.relay(e)
+	case e.request.GetPace() != nil || e.request.GetRelay() != nil:
+		return a.onPace(e)
 	default:
 		return wire.Failf(wire.Mismatch, "a request this version (%s) does not know", a.node.config.Version)
 	}

@@ -134,7 +134,11 @@ func (t *table) writer() io.Writer {
 }
 
 func (t *table) coordinatorSink() coordinator.Sink {
-	return coordinator.Sink{Started: t.begin, Row: t.row, Timeline: t.writer()}
+	return coordinator.Sink{Started: t.begin, Row: t.row, Doing: t.doing, Timeline: t.writer()}
+}
+
+func (t *table) doing(what string) {
+	t.sink.Progress(len(t.rows), t.started.Rows, t.config.Op.String()+", "+what)
 }
 
 func (t *table) begin(s coordinator.Started) error {
