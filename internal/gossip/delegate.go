@@ -2,6 +2,7 @@ package gossip
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/memberlist"
 	"go.uber.org/zap"
@@ -16,6 +17,7 @@ var (
 	_ memberlist.AliveDelegate = gatekeeper{}
 	_ memberlist.MergeDelegate = gatekeeper{}
 	_ memberlist.EventDelegate = gatekeeper{}
+	_ memberlist.PingDelegate  = gatekeeper{}
 )
 
 // NotifyAlive is asked about every member that gossip mentions. An error keeps
@@ -123,7 +125,9 @@ func (l *ledger) enter(k EventKind, n *memberlist.Node) {
 		return // NotifyAlive has turned it away
 	}
 	l.here[n.Name] = m
-	l.publish(Event{k, m})
+	l.unbury(n.Name, m)
+	l.heard[n.Name] = time.Now()
+	l.publish(Event{Kind: k, Member: m})
 }
 
 // NotifyLeave strikes out a member that left or died.
@@ -134,12 +138,27 @@ func (g gatekeeper) NotifyLeave(n *memberlist.Node) {
 	if !ok || g.closed() {
 		return
 	}
-	kind := Died
+	e := Event{Kind: Died, Member: m, Silent: time.Since(g.heard[n.Name])}
 	if g.leaving[n.Name] {
-		kind = Left
+		e.Kind, e.Silent = Left, 0
+	} else {
+		g.bury(n.Name, m)
 	}
 	delete(g.here, n.Name)
 	delete(g.admitted, n.Name)
 	delete(g.leaving, n.Name)
-	g.publish(Event{kind, m})
+	delete(g.heard, n.Name)
+	g.publish(e)
+}
+
+// AckPayload is memberlist.PingDelegate's.
+func (g gatekeeper) AckPayload() []byte { return nil }
+
+// NotifyPingComplete notes that a member answered a probe of ours.
+func (g gatekeeper) NotifyPingComplete(n *memberlist.Node, _ time.Duration, _ []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, here := g.here[n.Name]; here {
+		g.heard[n.Name] = time.Now()
+	}
 }

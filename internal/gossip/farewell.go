@@ -1,7 +1,11 @@
 package gossip
 
 import (
+	"context"
+	"errors"
+	"net"
 	"strings"
+	"syscall"
 
 	"github.com/hashicorp/memberlist"
 )
@@ -57,3 +61,14 @@ func (v voice) NodeMeta(int) []byte { return v.meta() }
 func (v voice) GetBroadcasts(int, int) [][]byte { return nil }
 func (v voice) LocalState(bool) []byte          { return nil }
 func (v voice) MergeRemoteState([]byte, bool)   {}
+
+// Ended reports whether the process of a member is certainly no more: its
+// address refuses to be called. One that is stopped, or cut off, says nothing
+// instead.
+func Ended(ctx context.Context, m Member) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", m.Addr)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}

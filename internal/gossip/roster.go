@@ -50,6 +50,7 @@ func Start(ctx context.Context, c Config) (*Roster, error) {
 		r.Close()
 		return nil, err
 	}
+	r.seek(life)
 	return r, nil
 }
 
@@ -83,7 +84,7 @@ func (r *Roster) settings(life context.Context, c *Config, self Member) (*member
 	mc.Name, mc.Logger = r.ledger.self, logger
 	gate := gatekeeper{r.ledger}
 	meta := func() []byte { return r.ledger.describe(self) }
-	mc.Alive, mc.Merge, mc.Events, mc.Delegate = gate, gate, gate, voice{r.ledger, meta}
+	mc.Alive, mc.Merge, mc.Events, mc.Ping, mc.Delegate = gate, gate, gate, gate, voice{r.ledger, meta}
 	if mc.Transport = c.Transport; c.Transport == nil {
 		s, err := listen(life, c, logger)
 		if err != nil {

@@ -51,6 +51,9 @@ type tuning struct {
 	// gossipToTheDeadTime is how long news still goes to the dead, who may be
 	// only slow, and have then to be told so in order to object.
 	gossipToTheDeadTime time.Duration
+	// seekInterval is the time between attempts to find those that died, or that
+	// were joined and are not here.
+	seekInterval time.Duration
 	// streamTimeout bounds every step of a full exchange.
 	streamTimeout time.Duration
 	// handoffDepth is how many pieces of news may wait to be worked off;
@@ -91,6 +94,8 @@ var loopback = tuning{
 	suspicionMult:       3,
 	suspicionMaxMult:    3,
 	gossipToTheDeadTime: 10 * time.Second,
+	// An attempt at a dead process costs a refused connection.
+	seekInterval: 3 * time.Second,
 	// Enough for 64 processes that join at once; a stopped one (SIGSTOP) holds
 	// up our exchanges no longer.
 	streamTimeout: 3 * time.Second,
@@ -116,6 +121,7 @@ var lan = tuning{
 	suspicionMult:       3,
 	suspicionMaxMult:    4,
 	gossipToTheDeadTime: 30 * time.Second,
+	seekInterval:        10 * time.Second,
 	streamTimeout:       5 * time.Second,
 	handoffDepth:        4096,
 }
