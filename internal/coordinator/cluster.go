@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -31,6 +32,7 @@ type Cluster struct {
 	answers   chan answer
 	cancel    context.CancelFunc
 	ctx       context.Context // of the sessions
+	vigils    sync.WaitGroup
 }
 
 // Start gathers a cluster: it starts nodesims if told to, waits until every
@@ -163,6 +165,7 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 			Self: uint32(i), Participants: m.Participants}
 		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Setup{Setup: own}})
 	}
+	k.vigils.Go(k.vigil)
 	return k.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		if r.GetReady() == nil {
 			return false, nil
@@ -211,6 +214,7 @@ func (k *Cluster) Close() {
 	}
 	stop(k.processes, deadline)
 	k.cancel()
+	k.vigils.Wait()
 	for _, m := range k.members {
 		if m.conn != nil {
 			_ = m.conn.Close()

@@ -36,6 +36,9 @@ type Config struct {
 	// Stall bounds, in wall time, how long a nodesim that owes a report may
 	// say nothing at all.
 	Stall time.Duration
+	// Answer bounds, in wall time, how long a nodesim that the others take for
+	// dead may take to answer the coordinator before it counts as lost.
+	Answer time.Duration
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
 	Logger  *zap.Logger
@@ -48,6 +51,7 @@ type Config struct {
 const (
 	DefaultAssembly = 30 * time.Second
 	DefaultStall    = 60 * time.Second
+	DefaultAnswer   = 1500 * time.Millisecond
 )
 
 func (c *Config) complete(nodes int) error {
@@ -63,6 +67,9 @@ func (c *Config) complete(nodes int) error {
 	}
 	if c.Stall == 0 {
 		c.Stall = DefaultStall
+	}
+	if c.Answer == 0 {
+		c.Answer = DefaultAnswer
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()

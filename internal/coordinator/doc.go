@@ -4,7 +4,7 @@
 //
 //	config.go    Config: what it is told
 //	cluster.go   Start, Close: from nothing to a cluster that is ready
-//	spawn.go     nodesim processes of its own
+//	spawn.go     nodesim processes of its own; spawn_linux.go, spawn_other.go
 //	member.go    one nodesim: its session stream
 //	execute.go   a batch, in rounds
 //	verdict.go   how a batch ended: right, wrong, or stuck
@@ -12,6 +12,7 @@
 //	bench.go     Bench: a sweep, row by row
 //	use.go       where the time went
 //	failure.go   which process is to blame
+//	vigil.go     processes that are stopped, or out of reach
 //	serve.go     the gRPC service of `coordinator serve`
 //	client.go    Bench on a coordinator elsewhere
 //

@@ -3,7 +3,10 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -19,7 +22,8 @@ type member struct {
 	pid     int64
 	conn    *grpc.ClientConn
 	stream  railyardv1.NodeService_SessionClient
-	process *process // nil when somebody else started it
+	process *process     // nil when somebody else started it
+	heard   atomic.Int64 // when it last said anything, in Unix nanoseconds
 }
 
 // answer is what a member said, or that its stream is over.
@@ -27,6 +31,7 @@ type answer struct {
 	from     int
 	response *railyardv1.SessionResponse
 	err      error
+	at       time.Time // when it was heard
 }
 
 // open dials a member, which must answer before attempt ends, and listens to it
@@ -48,11 +53,16 @@ func (m *member) open(attempt, ctx context.Context, answers chan<- answer) error
 		cancel()
 		return errors.Join(wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err), m.conn.Close())
 	}
+	m.heard.Store(time.Now().UnixNano())
 	go func() {
 		for {
 			r, err := m.stream.Recv()
+			now := time.Now()
+			if err == nil {
+				m.heard.Store(now.UnixNano())
+			}
 			select {
-			case answers <- answer{m.index, r, err}:
+			case answers <- answer{m.index, r, err, now}:
 			case <-ctx.Done():
 				return
 			}
@@ -70,26 +80,50 @@ func (m *member) say(r *railyardv1.SessionRequest) {
 	_ = m.stream.Send(r)
 }
 
-// lost returns why a stream that ended with err did.
-func (m *member) lost(ctx context.Context, err error) *wire.Failure {
-	f := wire.FromStatus(err)
+// lost returns why a stream that ended did.
+func (m *member) lost(ctx context.Context, a answer) *wire.Failure {
+	err := a.err
+	var f *wire.Failure
+	if errors.As(err, &f) {
+		return f // the vigil's
+	}
+	f = wire.FromStatus(err)
 	if errors.Is(err, io.EOF) {
 		f = wire.Failf(wire.PeerLost, "it closed the session")
 	}
 	f.Member = m.Name
 	if m.process != nil && (f.Cause == wire.PeerLost || f.Cause == wire.Aborted) {
 		if how, ok := m.process.ended(ctx, blame); ok {
-			return m.gone(how)
+			took := a.at.Sub(m.process.at)
+			return m.gone(max(took, 1), "ended: %s; noticed within %v (wall time)", how, brief(took))
 		}
 	}
 	if f.Cause == wire.PeerLost {
-		return m.gone(f.Text)
+		took := a.at.Sub(m.lastHeard())
+		return m.gone(max(took, 1), "ended: %s; noticed within %v (wall time)", f.Text, brief(took))
 	}
 	return f
 }
 
-func (m *member) gone(how string) *wire.Failure {
-	f := wire.Failf(wire.PeerLost, "node %s lost: process %s (pid %d) ended: %s", m.Nodes, m.Name, m.pid, how)
-	f.Member = m.Name
+// gone is the failure of a member whose process has ended.
+func (m *member) gone(took time.Duration, how string, args ...any) *wire.Failure {
+	f := wire.Failf(wire.PeerLost, "%s lost: process %s (pid %d) %s", named(m.Nodes), m.Name, m.pid, fmt.Sprintf(how, args...))
+	f.Member, f.Took = m.Name, took
 	return f
+}
+
+// lastHeard is when the member last said anything.
+func (m *member) lastHeard() time.Time { return time.Unix(0, m.heard.Load()) }
+
+// named names nodes in a message.
+func named(n gossip.Nodes) string {
+	if n.Len() == 1 {
+		return "node " + n.String()
+	}
+	return "nodes " + n.String()
+}
+
+// brief is a span of wall time for people, in whole milliseconds, rounded up.
+func brief(d time.Duration) time.Duration {
+	return max(d+time.Millisecond-1, time.Millisecond).Truncate(time.Millisecond)
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/railyard/railyard/internal/gossip"
@@ -26,6 +25,7 @@ type process struct {
 	errors   tail
 	done     chan struct{} // closed when it has ended
 	err      error         // how it ended; set before done is closed
+	at       time.Time     // when it ended; likewise
 }
 
 // findNodesim returns the path of the nodesim binary.
@@ -70,7 +70,7 @@ func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) 
 	p := &process{name: name, cmd: exec.Command(binary, args...), done: make(chan struct{})}
 	// Ctrl-C reaches the whole foreground group; only the coordinator is to act
 	// on it, and end its nodesims in its own order.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = apart()
 	p.cmd.Stderr = &p.errors
 	if debug {
 		p.cmd.Stderr = io.MultiWriter(&p.errors, os.Stderr)
@@ -85,6 +85,7 @@ func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) 
 	}
 	go func() {
 		p.err = p.cmd.Wait()
+		p.at = time.Now()
 		close(p.done)
 	}()
 	return p, nil

@@ -59,6 +59,7 @@ type railyard struct {
 	Procs   int          `json:"procs"`
 	Rows    []rowJSON    `json:"rows"`
 	Explain *explanation `json:"explain,omitempty"` // --explain
+	Failure *failureJSON `json:"failure,omitempty"`
 	costJSON
 	Trust trustJSON `json:"trust"`
 }
@@ -81,6 +82,16 @@ type costJSON struct {
 	Frames uint64  `json:"frames"`
 	Events uint64  `json:"events"`
 	Wall   float64 `json:"wall_seconds"`
+}
+
+// failureJSON is why a run ended early.
+type failureJSON struct {
+	Cause  string `json:"cause"`            // verdict word
+	Text   string `json:"text"`             // one line
+	Member string `json:"member,omitempty"` // process at fault
+	// Detect is how long it took, in wall time, to notice that a process was
+	// lost; at most so long, where the instant of the loss is not known.
+	Detect float64 `json:"detect_wall_seconds,omitempty"`
 }
 
 type trustJSON struct {
@@ -195,7 +206,11 @@ func (t *table) end(verb, version string, err error) error {
 		return err
 	}
 	t.explain.cross()
-	f := report.Footer{Railyard: t.railyard(verb, version), Explain: t.explain.lines(), End: time.Now()}
+	own := t.railyard(verb, version)
+	if fail := (*wire.Failure)(nil); errors.As(err, &fail) {
+		own.Failure = &failureJSON{Cause: fail.Cause.String(), Text: fail.Text, Member: fail.Member, Detect: fail.Took.Seconds()}
+	}
+	f := report.Footer{Railyard: own, Explain: t.explain.lines(), End: time.Now()}
 	if err != nil {
 		f.Err = err.Error()
 	} else {
