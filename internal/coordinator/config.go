@@ -43,6 +43,11 @@ type Config struct {
 	Entered func(join string)
 	Logger  *zap.Logger
 
+	// roster, when set, is one that outlives the cluster.
+	roster *gossip.Roster
+	// lost notes members whose sessions broke off: when, by name and instance.
+	// nil: this is the only cluster there will be.
+	lost *losses
 	// gathering, when set, is told the cluster as soon as it has a roster.
 	gathering func(*Cluster)
 }

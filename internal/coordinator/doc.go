@@ -13,7 +13,10 @@
 //	use.go       where the time went
 //	failure.go   which process is to blame
 //	vigil.go     processes that are stopped, or out of reach
-//	serve.go     the gRPC service of `coordinator serve`
+//	serve.go     the gRPC service of `coordinator serve`, which outlives clusters
+//	losses.go    who is gone though the roster has it still
+//	status.go    what goes on; shutting down
+//	sender.go    a bench as messages
 //	client.go    Bench on a coordinator elsewhere
 //
 // Times come from the kernels in the nodesims. This package imports no node

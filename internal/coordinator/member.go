@@ -35,14 +35,14 @@ type answer struct {
 }
 
 // open dials a member, which must answer before attempt ends, and listens to it
-// for as long as ctx lasts. Everything it says goes to answers, in order, until
-// the stream ends.
-func (m *member) open(attempt, ctx context.Context, answers chan<- answer) error {
+// for as long as the cluster lasts. Everything it says goes to answers, in
+// order, until the stream ends.
+func (k *Cluster) open(attempt context.Context, m *member) error {
 	var err error
 	if m.conn, err = grpc.NewClient(m.GRPC, wire.DialOptions()...); err != nil {
 		return wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(k.ctx)
 	release := context.AfterFunc(attempt, cancel)
 	m.stream, err = railyardv1.NewNodeServiceClient(m.conn).Session(ctx, grpc.WaitForReady(true))
 	if !release() {
@@ -60,9 +60,11 @@ func (m *member) open(attempt, ctx context.Context, answers chan<- answer) error
 			now := time.Now()
 			if err == nil {
 				m.heard.Store(now.UnixNano())
+			} else if ctx.Err() == nil {
+				k.raise(m)
 			}
 			select {
-			case answers <- answer{m.index, r, err, now}:
+			case k.answers <- answer{m.index, r, err, now}:
 			case <-ctx.Done():
 				return
 			}
@@ -72,6 +74,15 @@ func (m *member) open(attempt, ctx context.Context, answers chan<- answer) error
 		}
 	}()
 	return nil
+}
+
+// raise says that the session of a member has broken off.
+func (k *Cluster) raise(m *member) {
+	k.config.lost.add(m.Member)
+	select {
+	case k.alarm <- struct{}{}:
+	default:
+	}
 }
 
 // say sends a request. A broken stream tells its cause to the receiver, so that

@@ -85,6 +85,7 @@ func (k *Cluster) giveUp(m *member, silentSince time.Time) {
 	f := wire.Failf(wire.Timeout, "%s lost: process %s (pid %d) does not answer, and nobody has heard of it for %v (wall time); is it stopped, or its host out of reach?",
 		named(m.Nodes), m.Name, m.pid, brief(took))
 	f.Member, f.Took = m.Name, max(took, 1)
+	k.raise(m)
 	select {
 	case k.answers <- answer{from: m.index, err: f, at: now}:
 	case <-k.ctx.Done():

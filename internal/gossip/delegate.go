@@ -124,6 +124,9 @@ func (l *ledger) enter(k EventKind, n *memberlist.Node) {
 	if err != nil || l.closed() {
 		return // NotifyAlive has turned it away
 	}
+	if m.Since = time.Now(); k == Updated {
+		m.Since = l.here[n.Name].Since
+	}
 	l.here[n.Name] = m
 	l.unbury(n.Name, m)
 	l.heard[n.Name] = time.Now()

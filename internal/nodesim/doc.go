@@ -8,7 +8,7 @@
 //	batch.go    a batch of runs: wiring, payload, verification
 //	window.go   a grant: frames awaited, events handled, effects carried out
 //	peers.go    the streams to other nodesims, opened once and kept
-//	late.go     a process that comes when its nodes are hosted already
+//	late.go     a process that comes, or comes back, when its nodes are hosted already
 //	mailbox.go  how everything reaches the actor
 //
 //	coordinator ◄── Session ──► service ── mailbox ──► actor ── kernel, payload

@@ -117,12 +117,18 @@ func (x *exchange) Exchange(stream railyardv1.ExchangeService_ExchangeServer) er
 		return wire.ToStatus(err)
 	}
 	p := a.newPeer(int(hello.From), stream)
-	var sender sync.WaitGroup
-	sender.Go(func() { a.mind(p.send()) })
-	defer sender.Wait()
+	go func() { a.mind(p.send()) }()
 	defer p.out.close()
 	a.inbox.post(event{peer: p, from: p.index})
-	err = p.receive(hello.Session, a.inbox, x.node.config.Hold)
-	a.mind(err)
-	return wire.ToStatus(err)
+	broken := make(chan error, 1)
+	go func() { broken <- p.receive(hello.Session, a.inbox, x.node.config.Hold) }()
+	// Both end with the stream, and the stream with this handler: a peer that is
+	// stopped must not keep it.
+	select {
+	case err = <-broken:
+		a.mind(err)
+		return wire.ToStatus(err)
+	case <-a.over:
+		return wire.ToStatus(wire.Failf(wire.PeerLost, "the session is over"))
+	}
 }
