@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ type table struct {
 	config *cli.BenchConfig
 	sink   report.Sink
 	out    *os.File // of the timeline; nil for none
-	buf    *bufio.Writer
+	lines  *lines   // to it
 	// release keeps the end of the context from closing the timeline.
 	release func() bool
 
@@ -122,7 +121,7 @@ func newTable(ctx context.Context, c *cli.BenchConfig, sink report.Sink) (*table
 	if err != nil {
 		return nil, wire.Failf(wire.Config, "--timeline %s: %v", c.Timeline, err)
 	}
-	t.out, t.buf = f, bufio.NewWriterSize(f, 1<<20)
+	t.out, t.lines = f, &lines{w: f}
 	// A pipe that nobody reads must not hold up the end.
 	t.release = context.AfterFunc(ctx, func() { _ = f.Close() })
 	return t, nil
@@ -130,10 +129,10 @@ func newTable(ctx context.Context, c *cli.BenchConfig, sink report.Sink) (*table
 
 // writer returns where the timeline goes, or nil.
 func (t *table) writer() io.Writer {
-	if t.buf == nil {
+	if t.lines == nil {
 		return nil
 	}
-	return t.buf
+	return t.lines
 }
 
 func (t *table) coordinatorSink() coordinator.Sink {
@@ -180,6 +179,11 @@ func (t *table) row(r coordinator.Row) error {
 		Payload: r.Case.Payload.String(), costJSON: cost(r.Cost), Where: r.Explain})
 	t.explain.add(&row, &r)
 	t.debugChoice(&row, &r)
+	if t.lines != nil {
+		if err := t.lines.flush(); err != nil {
+			return err
+		}
+	}
 	if err := t.sink.Row(row); err != nil {
 		return err
 	}
@@ -194,12 +198,12 @@ func cell(c sweep.Cell) report.Cell {
 // end writes the footer, and the timeline to its end. It returns err, or what
 // went wrong with either.
 func (t *table) end(verb, version string, err error) error {
-	if t.buf != nil && t.release() {
-		if e := t.buf.Flush(); err == nil && e != nil {
-			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
+	if t.lines != nil && t.release() {
+		if e := t.lines.flush(); err == nil {
+			err = e
 		}
 		if e := t.out.Close(); err == nil && e != nil {
-			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
+			err = fmt.Errorf("--timeline: %w", e)
 		}
 	}
 	if !t.begun {
