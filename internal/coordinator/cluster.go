@@ -126,7 +126,7 @@ func (k *Cluster) assemble(ctx context.Context, id string) (gossip.Assembly, err
 	for _, p := range k.processes {
 		go func() {
 			if how, ok := p.ended(limited, k.config.Assembly); ok {
-				cancel(wire.Failf(wire.Config, "process %s did not start: %s", p.name, how))
+				cancel(p.stillborn(how))
 			}
 		}()
 	}

@@ -56,7 +56,7 @@ type Config struct {
 const (
 	DefaultAssembly = 30 * time.Second
 	DefaultStall    = 60 * time.Second
-	DefaultAnswer   = 1500 * time.Millisecond
+	DefaultAnswer   = time.Second
 )
 
 func (c *Config) complete(nodes int) error {

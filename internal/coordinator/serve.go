@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -89,12 +90,14 @@ func (s *Server) run(started func(service, join string)) error {
 			return s.give(nil)
 		case err == nil:
 			s.set(func() { s.cluster = k })
+			k.log.Info("ready")
 			f := s.hold(k)
 			if f == nil {
 				k.Close()
 				return s.give(nil)
 			}
 			s.set(func() { s.cluster, s.lost = nil, f })
+			k.log.Info("lost", zap.String("member", f.Member), zap.Duration("took", f.Took), zap.Error(f))
 			k.breakOff()
 		case s.final(err):
 			return s.give(err)

@@ -20,6 +20,7 @@ import (
 // process is a nodesim that the coordinator started.
 type process struct {
 	name     string
+	nodes    gossip.Nodes
 	cmd      *exec.Cmd
 	lifeline io.Closer // closing it, in whatever way, ends the process
 	errors   tail
@@ -67,7 +68,7 @@ func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) 
 	if debug {
 		args = append(args, "--log-level", "debug")
 	}
-	p := &process{name: name, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	p := &process{name: name, nodes: nodes, cmd: exec.Command(binary, args...), done: make(chan struct{})}
 	// Ctrl-C reaches the whole foreground group; only the coordinator is to act
 	// on it, and end its nodesims in its own order.
 	p.cmd.SysProcAttr = apart()
@@ -110,6 +111,18 @@ func (p *process) ended(ctx context.Context, patience time.Duration) (string, bo
 		how += ": " + said
 	}
 	return how, true
+}
+
+// stillborn is the failure of a process that ended before its session began.
+// One that was killed is lost like any other; else what it was told is at fault.
+func (p *process) stillborn(how string) *wire.Failure {
+	var exit *exec.ExitError
+	if errors.As(p.err, &exit) && exit.ExitCode() < 0 {
+		f := wire.Failf(wire.PeerLost, "%s lost: process %s (pid %d) ended before its session began: %s", named(p.nodes), p.name, p.cmd.Process.Pid, how)
+		f.Member, f.Took = p.name, max(time.Since(p.at), 1)
+		return f
+	}
+	return wire.Failf(wire.Config, "process %s did not start: %s", p.name, how)
 }
 
 // grace is how long a nodesim may take to end by itself once it has been told.

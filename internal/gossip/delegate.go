@@ -121,7 +121,7 @@ func (l *ledger) enter(k EventKind, n *memberlist.Node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m, err := decodeMember(n)
-	if err != nil || l.closed() {
+	if err != nil || l.closed() || l.ended[n.Name] {
 		return // NotifyAlive has turned it away
 	}
 	if m.Since = time.Now(); k == Updated {
@@ -134,24 +134,32 @@ func (l *ledger) enter(k EventKind, n *memberlist.Node) {
 }
 
 // NotifyLeave strikes out a member that left or died.
-func (g gatekeeper) NotifyLeave(n *memberlist.Node) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	m, ok := g.here[n.Name]
-	if !ok || g.closed() {
+func (g gatekeeper) NotifyLeave(n *memberlist.Node) { g.strike(n.Name, false) }
+
+// strike strikes out a member. One that has ended will not come back: what is
+// said of it from now on is old.
+func (l *ledger) strike(wireName string, ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, ok := l.here[wireName]
+	if !ok || l.closed() {
 		return
 	}
-	e := Event{Kind: Died, Member: m, Silent: time.Since(g.heard[n.Name])}
-	if g.leaving[n.Name] {
+	e := Event{Kind: Died, Member: m, Silent: time.Since(l.heard[wireName])}
+	switch {
+	case l.leaving[wireName]:
 		e.Kind, e.Silent = Left, 0
-	} else {
-		g.bury(n.Name, m)
+	case !ended:
+		l.bury(wireName, m)
 	}
-	delete(g.here, n.Name)
-	delete(g.admitted, n.Name)
-	delete(g.leaving, n.Name)
-	delete(g.heard, n.Name)
-	g.publish(e)
+	if ended && len(l.ended) < maxFormer {
+		l.ended[wireName] = true
+	}
+	delete(l.here, wireName)
+	delete(l.admitted, wireName)
+	delete(l.leaving, wireName)
+	delete(l.heard, wireName)
+	l.publish(e)
 }
 
 // AckPayload is memberlist.PingDelegate's.

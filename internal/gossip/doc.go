@@ -13,6 +13,7 @@
 //	delegate.go   what memberlist calls: who may enter the book
 //	farewell.go   telling a process that left from one that died
 //	rejoin.go     looking for those that are missing
+//	knock.go      certainty about those whose process has ended
 //	await.go      waiting until the declared nodes are there
 //	assemble.go   which members make up the cluster: pure, no network
 //	verdict.go    the errors, each with what to do about it

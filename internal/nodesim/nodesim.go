@@ -172,10 +172,11 @@ func (n *node) watch(ctx context.Context) {
 	for e := range n.roster.Watch(ctx) {
 		switch e.Kind {
 		case gossip.Died:
-			n.log.Info("lost", zap.Stringer("member", e.Member), zap.Duration("silent", e.Silent))
+			n.log.Info("lost", zap.String("member", e.Member.Name), zap.String("by", "gossip"), zap.Duration("silent", e.Silent))
 		case gossip.Left:
-			n.log.Info("left", zap.Stringer("member", e.Member))
+			n.log.Info("left", zap.String("member", e.Member.Name))
 		case gossip.Joined:
+			n.log.Info("joined", zap.String("member", e.Member.Name))
 			go n.late(ctx, e.Member)
 			continue
 		default:
