@@ -91,7 +91,7 @@ image: ## container image of both binaries: make image IMAGE=railyard
 # A round takes some 3 s, twice: on a bench of its own and on a cluster that stays.
 .PHONY: chaos
 chaos: build ## kill and stop processes at random under benches: make chaos SEED=1 ROUNDS=50
-	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^TestChaos' -v -count=1 -timeout 30m ./internal/e2e -args -chaos.rounds=$(ROUNDS) -chaos.seed=$(SEED)
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestChaos|TestChaosServe|TestCoordinatorStopped)$$' -v -count=1 -timeout 30m ./internal/e2e -args -chaos.rounds=$(ROUNDS) -chaos.seed=$(SEED)
 
 # The figures in docs/limitations.md are those of a run of this target.
 .PHONY: detect

@@ -245,3 +245,25 @@ func TestChaosServe(t *testing.T) {
 	}
 	c.end(t, nodesims)
 }
+
+// silence is how long a coordinator may say nothing before its nodesims end: the
+// keepalive of their connections asks after 10 s and waits for 20 s.
+const silence = 30 * time.Second
+
+// TestCoordinatorStopped: nodesims whose coordinator is stopped for longer than
+// all bounds end by themselves; when it goes on it says so, and ends too.
+func TestCoordinatorStopped(t *testing.T) {
+	chaos(t, 0)
+	p := long(t)
+	p.signal(syscall.SIGSTOP)
+	for late := time.Now().Add(silence + bound/4); len(p.left()) > 1; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("processes %v are still there", p.left())
+		}
+	}
+	p.signal(syscall.SIGCONT)
+	if code := p.wait(); code != 1 && code != 2 || !strings.Contains(p.stderr.String(), "coordinator: failed: ") {
+		t.Errorf("exit code %d, stderr %q", code, p.stderr)
+	}
+	p.nothingLeft(0)
+}

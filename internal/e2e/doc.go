@@ -10,6 +10,7 @@
 //	end_test.go      processes that are killed, interrupted or stopped
 //	chaos_test.go    the same at random, over and over (make chaos)
 //	detect_test.go   how soon it is known, and never wrongly (make detect, make soak)
+//	hostile_test.go  peers that send rubbish to every port
 //	outlet_test.go   disks that are full, pipes that are closed, slow terminals
 //	usage_test.go    bad input
 //	serve_test.go    a cluster that is started by hand
