@@ -96,7 +96,7 @@ chaos: build ## kill and stop processes at random under benches: make chaos SEED
 # The figures in docs/limitations.md are those of a run of this target.
 .PHONY: detect
 detect: build ## how soon a process that was killed or stopped is known, idle and beside busy loops
-	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestDetect|TestNoFalseDeaths)$$' -count=1 -timeout 30m ./internal/e2e -args -detect.tries=20 -detect.soak=1m
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestDetect|TestNoFalseDeaths|TestManyMembers)$$' -count=1 -timeout 30m ./internal/e2e -args -detect.tries=20 -detect.soak=1m
 
 .PHONY: soak
 soak: build ## ten minutes beside busy loops, without a false death

@@ -97,7 +97,7 @@ func (s *Server) run(started func(service, join string)) error {
 				return s.give(nil)
 			}
 			s.set(func() { s.cluster, s.lost = nil, f })
-			k.log.Info("lost", zap.String("member", f.Member), zap.Duration("took", f.Took), zap.Error(f))
+			k.log.Info("lost", zap.String("member", f.Member), zap.String("by", "verdict"), zap.Duration("took", f.Took), zap.Error(f))
 			k.breakOff()
 		case s.final(err):
 			return s.give(err)

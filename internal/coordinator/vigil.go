@@ -27,6 +27,7 @@ func (k *Cluster) vigil() {
 		}
 		for _, m := range k.members {
 			if m.Name == e.Member.Name && m.Instance == e.Member.Instance {
+				k.log.Info("lost", zap.String("member", m.Name), zap.String("by", "gossip"), zap.Duration("silent", e.Silent))
 				silentSince := time.Now().Add(-e.Silent)
 				k.vigils.Go(func() { k.ask(m, silentSince) })
 			}

@@ -134,7 +134,7 @@ func TestDetect(t *testing.T) {
 				for try := range *tries {
 					o.strike(try%len(o.nodesims), test.signal, took)
 				}
-				for _, by := range []string{"coordinator", "nodesims", "nodesims by gossip alone"} {
+				for _, by := range []string{"coordinator", "coordinator, which gives it up", "nodesims", "nodesims by gossip alone"} {
 					d := slices.Sorted(slices.Values(took[by]))
 					fmt.Printf("detect: %s %s, wall time until known to %s: p50 %v, max %v of %d\n",
 						load, test.name, by, d[len(d)/2].Round(time.Millisecond), d[len(d)-1].Round(time.Millisecond), len(d))
@@ -167,6 +167,7 @@ func (o *observed) strike(i int, s syscall.Signal, took map[string][]time.Durati
 	}
 	note := func(who string, d time.Duration) { took[who] = append(took[who], d) }
 	note("coordinator", first(o.serve, ""))
+	note("coordinator, which gives it up", first(o.serve, "verdict"))
 	var any, gossip time.Duration
 	for j, p := range o.nodesims {
 		if j != i {
@@ -191,6 +192,22 @@ func (o *observed) strike(i int, s syscall.Signal, took map[string][]time.Durati
 			p.await(p.stderr, fmt.Sprintf(`joined.*"nodesim-%d"`, i))
 		}
 	}
+}
+
+// TestManyMembers runs a collective on a hundred processes (report 47): none is
+// taken for dead, which the coordinator would have found out by asking it.
+func TestManyMembers(t *testing.T) {
+	if *tries == 0 {
+		t.Skip("make detect runs it")
+	}
+	procs := 50 * runtime.NumCPU()
+	p := run(t, 0, "coordinator", "bench", "all_reduce", "-b", "1K", "-e", "64K", "-f", "8",
+		"--nodes", fmt.Sprint(procs), "--gpus-per-node", "1", "--log-level", "debug")
+	if said := p.stderr.String(); strings.Contains(said, `"answers": "OK"`) || strings.Contains(said, "were tried") {
+		t.Errorf("%d processes: somebody was taken for dead\n%s", procs, said)
+	}
+	fmt.Printf("detect: %d processes on %d cores, a collective in %.1f s of wall time, no false death\n",
+		procs, runtime.NumCPU(), p.ended.Sub(p.began).Seconds())
 }
 
 // TestNoFalseDeaths runs benches on a cluster beside busy loops, and nobody may

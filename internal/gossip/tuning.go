@@ -68,8 +68,8 @@ type tuning struct {
 // A crash is known to all when the first has knocked in vain, after some 0.2 s
 // among any number of members up to 40, and n × 5 ms among more. A member that is
 // stopped is taken for dead, with P the probe interval, after P (until somebody
-// probes, on average) + P (that probe) + 4 P (suspicion) = 6 P = 1.5 s among up to
-// ten members, and after some 2.3 s among 64. What was measured is in
+// probes, on average) + P (that probe) + 4 P (suspicion) = 6 P = 1.2 s among up to
+// ten members, and after some 1.8 s among 64. What was measured is in
 // docs/limitations.md; make detect measures it.
 var loopback = tuning{
 	// Ten idle wake-ups a second; news reaches 64 members in 3 to 4 rounds.
@@ -82,13 +82,13 @@ var loopback = tuning{
 	// 64 members cost 16 exchanges a second of some 10 KiB: a few ms.
 	pushPullInterval: 2 * time.Second,
 	// Among busy loops a process waits some tens of ms for its turn, and a
-	// probe takes two turns. What 250 ms don't cover, the awareness of being
+	// probe takes two turns. What 200 ms don't cover, the awareness of being
 	// slow does.
-	probeInterval: 250 * time.Millisecond,
+	probeInterval: 200 * time.Millisecond,
 	// Loopback loses a packet only when a socket's buffer is full. A late
 	// answer then means that processors are scarce, and asking others and TCP
 	// takes more of them, so it comes late.
-	probeTimeout:   200 * time.Millisecond,
+	probeTimeout:   150 * time.Millisecond,
 	indirectChecks: 2,
 	awarenessMax:   8,
 	// Two other members must agree: if all are slow, at least three of them have

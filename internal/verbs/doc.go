@@ -10,6 +10,7 @@
 //	debug_plan.go  rings, trees and connections in it, from the plans and routes
 //	bench.go    bench, on processes of its own or on a coordinator elsewhere
 //	memory.go   full payload that would not fit
+//	processes.go  how many processes a host can be trusted with
 //	predict.go  predict, in this process
 //	serve.go    serve and status
 //
