@@ -26,6 +26,10 @@ func replace(path string, data []byte) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return os.WriteFile(path, data, 0o666)
 	}
+	var at *fs.PathError // that of the temporary file, which says nothing to users
+	if errors.As(err, &at) {
+		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
+	}
 	return err
 }
 
