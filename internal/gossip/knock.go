@@ -34,6 +34,9 @@ func (r *Roster) knock() {
 				round = r.Members()
 				rand.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
 			}
+			if len(round) == 0 {
+				continue // we have left, and nobody else was here
+			}
 			m := round[0]
 			round = round[1:]
 			if r.knockAt(wireName(m.Name, m.Instance)) {

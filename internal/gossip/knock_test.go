@@ -33,6 +33,17 @@ func TestKnock(t *testing.T) {
 	})
 }
 
+// TestKnockAlone: who has left, and is alone, knocks at nobody.
+func TestKnockAlone(t *testing.T) {
+	inYard(t, func(y *yard) {
+		y.seed.Leave(time.Second)
+		time.Sleep(time.Second)
+		if n := len(y.seed.Members()); n > 0 {
+			t.Errorf("%d members are left: the test proves nothing", n)
+		}
+	})
+}
+
 // TestRumour: who hears that somebody has ended sees for itself. A liar does no
 // harm, and the truth makes the first who knocks tell all.
 func TestRumour(t *testing.T) {
