@@ -131,6 +131,11 @@ bench-shaping: ## what shaped connections promise, measured, idle and beside a b
 	go build -o .tmp/shapebench ./internal/shapebench
 	.tmp/shapebench
 
+# It needs a host with nothing else to do: what is measured is wall time.
+.PHONY: bench-paced
+bench-paced: build ## the paced clock against predict, on an idle host
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^$$' -bench Paced -benchtime 1x -timeout 20m ./internal/e2e/...
+
 .PHONY: bench-%
 bench-%: ## benchmarks of one package, named by its last element: make bench-kernel
 	@pkg=$$(go list ./... | grep '/$*$$') || { echo 'make $@: no package ends in /$*' >&2; exit 64; }; \

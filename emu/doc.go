@@ -21,6 +21,7 @@
 //	kernel/    the node kernel: executes plans in emulated time
 //	payload/   real elements: what the kernel's moves do to a rank's buffers
 //	window/    the virtual clock's arithmetic: horizons, grants, frames in flight
+//	pace/      the paced clock's arithmetic: emulated time against the wall
 //	wiring/    ids of blocks and connections, and how their ends are joined
 //	timeline/  records as text
 //	predict/   one kernel, the whole cluster, to the end

@@ -38,6 +38,15 @@ func (p *Path) Bytes(wire shaping.Bytes) shaping.Bytes {
 	return wire
 }
 
+// Before returns the latency right before a position on the path, that of its
+// end included.
+func (p *Path) Before(at int32) shaping.Duration {
+	if at == 0 {
+		return p.Lead
+	}
+	return p.Latency[at-1]
+}
+
 // Route is how the messages of one connection travel.
 type Route struct {
 	// Remote: the ends are on different nodes, or on one whose GPUs meet by ports that

@@ -66,7 +66,7 @@ func (k *Kernel) free(b *block, ci int32, end shaping.Time) {
 		return
 	}
 	h := transit.Header{Conn: c.id, Source: b.id, Seq: uint32(key.Ord), Credit: true, Tail: stamp}
-	k.emit(k.hostOf(c.from), ci, h, r.route.CreditReaction(stamp.Add(r.refill)))
+	k.emit(k.hostOf(c.from), ci, h, r.route.CreditReaction(stamp.Add(r.refill)), end)
 }
 
 // credited handles news of freed slots from another node.

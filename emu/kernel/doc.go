@@ -15,6 +15,7 @@
 //	bound.go    Out: the earliest stamp of anything it may still send
 //	admit.go    Check: whether a header from elsewhere can be accepted
 //	use.go      where the time went
+//	pace.go     Pace: under the wall clock, where nothing is promised
 //	stuck.go    who waits for whom, when nothing moves any more
 //
 // One slice of one step, inside a node:

@@ -84,6 +84,9 @@ type Emission struct {
 	// Induced is a lower bound on the stamp of anything the receiver may send
 	// because of it.
 	Induced shaping.Time
+	// Departs is when it leaves this participant, its first byte if it has any:
+	// the paced clock puts nothing on a stream before.
+	Departs shaping.Time
 }
 
 // New returns a kernel with nothing to do.
@@ -115,6 +118,10 @@ func (k *Kernel) Forget() {
 // between. It returns the number handled; Next tells whether it is through.
 func (k *Kernel) Run(until shaping.Time, budget int) int {
 	k.until = until
+	return k.run(until, budget)
+}
+
+func (k *Kernel) run(until shaping.Time, budget int) int {
 	n := 0
 	for k.Next() < until && (budget == 0 || n < budget) {
 		key, arg := k.Pop()
@@ -191,15 +198,15 @@ func (k *Kernel) drain() {
 		if e.To != k.owners.Shared {
 			induced = k.remoteOf(e.Local).route.Reaction(e.Tail, e.Bytes, e.Protocol)
 		}
-		k.emit(e.To, e.Local, e.Header, induced)
+		k.emit(e.To, e.Local, e.Header, induced, max(k.Now(), e.Head.Add(-k.remoteOf(e.Local).route.Wire.Before(e.At))))
 	}
 	k.Left = k.Left[:0]
 }
 
-func (k *Kernel) emit(to int, ci int32, h transit.Header, induced shaping.Time) {
+func (k *Kernel) emit(to int, ci int32, h transit.Header, induced, departs shaping.Time) {
 	if h.Tail < k.until {
 		panic(fmt.Sprintf("kernel: a frame stamped %d ps before the horizon %d ps", int64(h.Tail), int64(k.until)))
 	}
 	run := k.conns[ci].run
-	k.effects.Out = append(k.effects.Out, Emission{To: to, Run: run, Conn: ci - k.runs[run].firstConn, Header: h, Induced: induced})
+	k.effects.Out = append(k.effects.Out, Emission{To: to, Run: run, Conn: ci - k.runs[run].firstConn, Header: h, Induced: induced, Departs: departs})
 }

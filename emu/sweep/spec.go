@@ -52,7 +52,11 @@ type Spec struct {
 	// bytes, for auto to move everything.
 	Budget int64
 	Launch shaping.Duration // the host's issue interval
-	Seed   uint64
+	// Paced has the wall clock drive the runs, Dilation times slower than the
+	// hardware would be; 0: as fast as keeps the times.
+	Paced    bool
+	Dilation int64
+	Seed     uint64
 }
 
 // Auto leaves the algorithm to the tuner.

@@ -99,7 +99,7 @@ func (s *Sweep) cell(c *Case, inPlace bool, at shaping.Time, execute Executor) (
 	if err != nil {
 		return cell, at, err
 	}
-	cell.Time = c.mean(&res, b)
+	cell.Time = c.Mean(&res, b)
 	if cell.Checked = cell.Checked && res.Wrong != nil; cell.Checked {
 		for _, w := range res.Wrong {
 			cell.Wrong += w
@@ -125,9 +125,9 @@ func (c *Case) batch(at shaping.Time, inPlace, blind bool) emu.Batch {
 	return b
 }
 
-// mean returns the time of an iteration, averaged over the ranks of all
+// Mean returns the time of an iteration, averaged over the ranks of all
 // communicators, those without elements included.
-func (c *Case) mean(res *Result, b emu.Batch) shaping.Duration {
+func (c *Case) Mean(res *Result, b emu.Batch) shaping.Duration {
 	ranks := shaping.Duration(len(c.Run.Comm))
 	for i := range c.Others {
 		ranks += shaping.Duration(len(c.Others[i].Comm))

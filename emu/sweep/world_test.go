@@ -199,7 +199,7 @@ func TestMeanOfLongTimes(t *testing.T) {
 	const long = shaping.Duration(1) << 60
 	run := emu.Run{Comm: make([]int, 9), Iterations: 1, Launch: long}
 	c := Case{Run: run, Others: []emu.Run{run}}
-	if got := c.mean(&Result{}, emu.Batch{Runs: c.Runs()}); got != long {
+	if got := c.Mean(&Result{}, emu.Batch{Runs: c.Runs()}); got != long {
 		t.Errorf("the mean of equal times is %d, want %d", got, long)
 	}
 }

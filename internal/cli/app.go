@@ -30,6 +30,8 @@ type Hosts struct {
 	// Proxy carries connections until the context ends; it calls ready with the
 	// address on which it listens. Nodesim has it.
 	Proxy func(ctx context.Context, c ProxyConfig, ready func(listen string)) (ProxyReport, error)
+	// Doctor measures this host.
+	Doctor func(context.Context) (Health, error)
 }
 
 // App is one program: where it reads and writes, and what it runs.

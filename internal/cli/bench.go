@@ -78,6 +78,9 @@ func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	if opErr == nil && ownErr == nil && ncclErr == nil {
 		errs = append(errs, l.checkHow(a))
 	}
+	if ownErr == nil {
+		errs = append(errs, c.checkClock(l.given))
+	}
 	if l.verb == "predict" {
 		errs = append(errs, c.checkPredict(l.given))
 	}

@@ -83,6 +83,17 @@ func (c *BenchConfig) checkConnect(given func(string) bool) error {
 	return errors.Join(errs...)
 }
 
+// checkClock refuses what only the paced clock has.
+func (c *BenchConfig) checkClock(given func(string) bool) error {
+	var errs []error
+	for _, f := range []string{"dilation", "compare"} {
+		if given(f) && c.Clock != Paced {
+			errs = append(errs, fmt.Errorf("--%s: only the paced clock has it; leave it out, or add --clock paced", f))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // checkPredict refuses what only real processes have.
 func (c *BenchConfig) checkPredict(given func(string) bool) error {
 	var errs []error
@@ -90,6 +101,9 @@ func (c *BenchConfig) checkPredict(given func(string) bool) error {
 		if given(f) {
 			errs = append(errs, fmt.Errorf("--%s: predict runs in one process and moves no payload; leave it out, or use bench", f))
 		}
+	}
+	if given("clock") && c.Clock == Paced {
+		errs = append(errs, errors.New("--clock paced: predict computes; leave it out, or use bench"))
 	}
 	if given("payload") && c.Payload != "none" {
 		errs = append(errs, fmt.Errorf("--payload %s: predict moves no payload; leave it out, or use bench", c.Payload))

@@ -212,7 +212,7 @@ func TestFlagsReachTheHost(t *testing.T) {
 	line := "bench reduce_scatter -b 1K -e 4K -i 1K -n 7 -w 3 -c 0 -o max -d int64 -r 3 -z 1 -T 90 -g 8 " +
 		"--system dgx-h100 --nodes 4 --gpus-per-node 4 --nics 2 --fabric rail-xdr --seed 7 " +
 		"--algo RING --proto LL --channels 8 --slices 1 --nccl 2.30 --payload scaled --payload-budget 1.5G --procs 2 " +
-		"--timeline t.jsonl --nodesim ./nodesim --no-color --log-level debug -t 2 -m 3 -G 4"
+		"--clock paced --dilation 500 --compare --strict --timeline t.jsonl --nodesim ./nodesim --no-color --log-level debug -t 2 -m 3 -G 4"
 	if code := s.run(line); code != ExitOK {
 		t.Fatalf("exit code %d: %s", code, s.err.String())
 	}
@@ -231,6 +231,7 @@ func TestFlagsReachTheHost(t *testing.T) {
 		"payload": c.Payload == "scaled" && c.PayloadBudget == 3<<29,
 		"files":   c.Timeline == "t.jsonl" && c.Nodesim == "./nodesim" && c.Procs == 2,
 		"common":  c.NoColor && c.LogLevel == "debug" && c.Log != nil,
+		"clock":   c.Clock == Paced && c.Dilation == 500 && c.Compare && c.Strict,
 		"header":  c.Threads == 2 && c.Aggregated == 3 && c.Graph == 4,
 		"args":    strings.Join(c.Args, " ") == "coordinator "+line,
 	} {

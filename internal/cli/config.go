@@ -76,7 +76,10 @@ type BenchConfig struct {
 
 	Profile string // a system whose environment's variables are taken; empty: the cluster's own
 
-	Clock         string        // "virtual"
+	Clock         string        // "virtual" or Paced
+	Dilation      int64         // under Paced; 0 has it chosen
+	Compare       bool          // under Paced, with what predict says
+	Strict        bool          // times that can't be trusted are an error
 	Payload       string        // Auto, "full", "scaled" or "none"
 	PayloadBudget shaping.Bytes // Auto moves every byte while the cluster's buffers fit
 	Launch        string        // how the host issues iterations: a name of launches

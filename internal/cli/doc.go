@@ -34,7 +34,7 @@
 //	topo_fabric.go topo import: networks read from files of other tools
 //	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
 //	             measures, topo_graph.go draws
-//	serve.go, status.go, validate.go, version.go, completion.go, nodesim.go,
+//	serve.go, status.go, doctor.go, validate.go, version.go, completion.go, nodesim.go,
 //	proxy.go     one command each
 //
 // A flag is a line of a table: name, default, what it does to a config. Values

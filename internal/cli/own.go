@@ -8,15 +8,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/railyard/railyard/emu/pace"
 	"github.com/railyard/railyard/emu/suggest"
 	"github.com/railyard/railyard/shaping"
 )
 
-// Words that are known but belong to later versions.
-var laterClocks = []string{"paced"}
+// Paced is the clock that goes by wall time.
+const Paced = "paced"
 
 var (
-	clocks   = []string{"virtual"}
+	clocks   = []string{"virtual", Paced}
 	payloads = []string{Auto, "full", "scaled", "none"}
 )
 
@@ -29,7 +30,10 @@ func (c *BenchConfig) own() []setting {
 		{name: "slices", arg: "N", usage: "slices a chunk: 1, 2 or 4 (default the algorithm's own)", set: c.setSlices},
 		{name: "nccl", arg: "VERSION", def: newestNCCL, usage: "NCCL version whose tuner auto follows: 2.18 to 2.30", set: c.setNCCL},
 		{name: "profile", arg: "SYSTEM", values: append(profileNames(), clouds...), usage: "take the NCCL variables that this system's environment sets, below those of the process; aws, gcp: those of the cloud's instance with such GPUs; none (default the system's own; systems NAME shows them)", set: choice(&c.Profile, append(profileNames(), clouds...), nil)},
-		{name: "clock", arg: "CLOCK", def: "virtual", values: clocks, usage: "who advances time: virtual", set: choice(&c.Clock, clocks, laterClocks)},
+		{name: "clock", arg: "CLOCK", def: "virtual", values: clocks, usage: "who advances time: virtual computes it, paced goes by the wall clock", set: choice(&c.Clock, clocks, nil)},
+		{name: "dilation", arg: "N", usage: "with --clock paced, how many times slower than the hardware (default auto: the least that keeps the times)", set: c.setDilation},
+		{name: "compare", usage: "with --clock paced, print what predict says as well", set: toggle(&c.Compare)},
+		{name: "strict", usage: "exit with 2 when the times can't be trusted", set: toggle(&c.Strict)},
 		{name: "payload", arg: "HOW", def: Auto, values: payloads, usage: "real elements: full, scaled, none, or auto: full while it fits", set: choice(&c.Payload, payloads, nil)},
 		{name: "payload-budget", arg: "SIZE", def: "1G", usage: "memory that the cluster's buffers may take with --payload auto", set: c.setBudget},
 		{name: "launch", arg: "HOW", def: "per-gpu", values: launchNames(), usage: "who issues iterations: a process per-gpu, per-node, or torch", set: c.setLaunch},
@@ -41,7 +45,6 @@ func (c *BenchConfig) own() []setting {
 		{name: "explain", usage: "after the table, say what was considered for each size, with NCCL's estimates, and what was chosen", set: toggle(&c.Explain)},
 		{name: "print-effective", usage: "print what defaults, environment, file and flags add up to, and run nothing", set: toggle(&c.PrintEffective)},
 
-		{name: "dilation", arg: "N", usage: "(not yet)", set: later},
 		{name: "trace", arg: "FILE", usage: "(not yet)", set: later},
 	}
 }
@@ -59,6 +62,17 @@ func (c *BenchConfig) setSlices(s string) error {
 		return fmt.Errorf("%q must be 1, 2 or 4", suggest.Clip(s))
 	}
 	c.Slices = int(s[0] - '0')
+	return nil
+}
+
+func (c *BenchConfig) setDilation(s string) error {
+	if strings.EqualFold(s, Auto) {
+		c.Dilation = 0
+		return nil
+	}
+	if err := whole(&c.Dilation, 1, pace.MaxDilation)(s); err != nil {
+		return fmt.Errorf("%w, or auto", err)
+	}
 	return nil
 }
 

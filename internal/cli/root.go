@@ -22,7 +22,6 @@ var laterVerbs = []laterVerb{
 	{name: "down", about: "End a cluster that stayed"},
 	{name: "run", about: "Run an experiment with faults and expectations"},
 	{name: "fault", about: "Break and mend a running cluster", sub: []string{"add", "list", "remove", "reset"}},
-	{name: "doctor", about: "Measure what this host can emulate"},
 }
 
 // root returns the tree of the coordinator's commands. args is the command
@@ -46,6 +45,7 @@ func (a *App) root(args []string) *cobra.Command {
 		a.bench("predict", "Compute the same times in one process, without payload", args, a.Hosts.Predict),
 		a.serve(),
 		a.status(),
+		a.doctor(),
 		a.validate(),
 		a.plan(),
 		a.topo(),

@@ -21,6 +21,8 @@ type screen struct {
 	summary  report.Summary
 	began    bool
 	ended    bool
+	// untrusted: the footer says that the times can't be trusted.
+	untrusted bool
 }
 
 func (a *App) newScreen(c *BenchConfig) (*screen, error) {
@@ -76,7 +78,7 @@ func (s *screen) Progress(done, total int, what string) { s.progress.show(done, 
 
 // End implements report.Sink.
 func (s *screen) End(f report.Footer) error {
-	s.ended = true
+	s.ended, s.untrusted = true, f.Untrusted
 	if f.End.IsZero() {
 		f.End = time.Now()
 	}
@@ -107,6 +109,8 @@ func (s *screen) finish(err error) error {
 		return &ExitError{ExitInvalid, fmt.Errorf("%d results hold wrong elements (#wrong)", s.summary.Errors)}
 	case s.summary.Slow(s.header):
 		return &ExitError{ExitInvalid, fmt.Errorf("average bus bandwidth %.4g GB/s is below 90 %% of NCCL_TESTS_MIN_BW=%g", s.summary.BusBandwidth(), s.header.MinBusBandwidth)}
+	case s.config.Strict && s.untrusted:
+		return &ExitError{ExitUnjudged, errors.New("the times can't be trusted, and --strict asks for that; see the line Timing")}
 	default:
 		return nil
 	}

@@ -30,12 +30,15 @@ type Row struct {
 	sweep.Row
 	Cost    Cost
 	Explain string // where the time went
+	Pace    *Pace  // nil under the virtual clock
 }
 
 // Sink takes a bench as it goes.
 type Sink struct {
 	Started func(Started) error
 	Row     func(Row) error
+	// Doing, when set, is told what goes on, for people who wait.
+	Doing func(what string)
 	// Timeline, when set, gets one JSON record a line, in the kernel's order.
 	Timeline io.Writer
 }
@@ -55,13 +58,20 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 		t = newMerger(sink.Timeline, k.fabric)
 	}
 	s := k.newSession(t, spec.Check)
+	execute := func(_ *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.execute(ctx, b) }
+	if spec.Paced {
+		if s.pacing, err = k.newPacing(ctx, spec.Dilation, sink.Doing); err != nil {
+			return err
+		}
+		execute = func(c *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.paced(ctx, c, b) }
+	}
 	var cost Cost
-	return sw.Run(func(_ *sweep.Case, b emu.Batch) (sweep.Result, error) {
-		res, c, err := s.execute(ctx, b)
-		cost.Add(c)
+	return sw.Run(func(c *sweep.Case, b emu.Batch) (sweep.Result, error) {
+		res, spent, err := execute(c, b)
+		cost.Add(spent)
 		return res, err
 	}, func(r sweep.Row) error {
-		row := Row{Row: r, Cost: cost, Explain: s.use.Explain(k.fabric)}
+		row := Row{Row: r, Cost: cost, Explain: s.use.Explain(k.fabric), Pace: s.pacing.take()}
 		cost, s.use = Cost{}, sweep.Use{} // a row that runs nothing spends nothing
 		return sink.Row(row)
 	})

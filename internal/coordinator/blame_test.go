@@ -25,9 +25,9 @@ func TestBlame(t *testing.T) {
 			Response: &railyardv1.SessionResponse_Failure{Failure: wire.EncodeFailure(f)}}}
 	}
 	breaks := func(i int) answer {
-		return answer{from: i, err: status.Error(codes.Unavailable, "reset"), at: died.Add(5 * time.Millisecond)}
+		return answer{from: i, err: status.Error(codes.Unavailable, "reset"), when: died.Add(5 * time.Millisecond)}
 	}
-	closes := func(i int) answer { return answer{from: i, err: io.EOF, at: died.Add(6 * time.Millisecond)} }
+	closes := func(i int) answer { return answer{from: i, err: io.EOF, when: died.Add(6 * time.Millisecond)} }
 	for _, test := range []struct {
 		name    string
 		answers []answer
@@ -67,7 +67,7 @@ func mourned() *Cluster {
 	k := &Cluster{config: Config{Stall: bound}, answers: make(chan answer, 8)}
 	for i := range 3 {
 		m := &member{Member: gossip.Member{Name: "node" + gossip.List(i).String(), Nodes: gossip.List(i)}, index: i, pid: int64(100 + i)}
-		m.heard.Store(died.Add(-time.Millisecond).UnixNano())
+		m.spoke.Store(died.Add(-time.Millisecond).UnixNano())
 		k.members = append(k.members, m)
 	}
 	dead := &process{name: "node1", done: make(chan struct{}), err: errors.New("signal: killed"), at: died}

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/transit"
 	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wallclock"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -35,6 +37,9 @@ type Cluster struct {
 	vigils    sync.WaitGroup
 	alarm     chan struct{} // holds a token once a session has broken off
 	broken    *wire.Failure // why it can't be used any more; guarded by Server.busy
+	clock     wallclock.Clock
+	unclock   func() // lets go of it
+	heard     int64  // when the answer that was heard last came, on clock
 }
 
 // Start gathers a cluster: it starts nodesims if told to, waits until every
@@ -50,6 +55,11 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 	}
 	k := &Cluster{config: c, log: c.Logger.Named("coordinator"), fabric: f, answers: make(chan answer, 64),
 		roster: c.roster, alarm: make(chan struct{}, 1)}
+	if k.clock, k.unclock = c.Clock, func() {}; k.clock == nil {
+		if k.clock, k.unclock, err = wallclock.Host(); err != nil {
+			return nil, fmt.Errorf("clock: %w", err)
+		}
+	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	if err := k.start(ctx); err != nil {
 		k.Close()
@@ -235,6 +245,7 @@ func (k *Cluster) Close() {
 
 // breakOff drops the sessions as they are.
 func (k *Cluster) breakOff() {
+	defer k.unclock()
 	k.cancel()
 	k.vigils.Wait()
 	for _, m := range k.members {

@@ -8,7 +8,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/pace"
 	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wallclock"
+	"github.com/railyard/railyard/internal/wire"
 )
 
 // Config is what a coordinator is told.
@@ -42,6 +45,13 @@ type Config struct {
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
 	Logger  *zap.Logger
+	// Network is what streams go over; nil is TCP.
+	Network wire.Network
+	// Clock is the wall clock of the paced clock; nil is that of this host.
+	Clock wallclock.Clock
+	// Capacity is what the host can carry; nil has it measured when it is asked
+	// for.
+	Capacity *pace.Capacity
 
 	// roster, when set, is one that outlives the cluster.
 	roster *gossip.Roster

@@ -10,6 +10,12 @@
 //	verdict.go   how a batch ended: right, wrong, or stuck
 //	timeline.go  records of all nodesims, merged as they come
 //	bench.go     Bench: a sweep, row by row
+//	paced.go     a batch under the paced clock: computed, run, compared
+//	choose.go    the dilation, when nobody names one
+//	measure.go   what this host can carry
+//	drive.go     the wall clock drives a batch: start, fabric, end
+//	clocks.go    clocks of other hosts
+//	pace_row.go  how well time was kept, on the wire
 //	use.go       where the time went
 //	failure.go   which process is to blame
 //	vigil.go     processes that are stopped, or out of reach
@@ -21,6 +27,6 @@
 //
 // Times come from the kernels in the nodesims. This package imports no node
 // kernel, and archtest sees to that: it owns the shared ports of the fabric
-// alone. May import: internal/wire, internal/gossip, emu (transit, window,
+// alone. May import: internal/wire, internal/gossip, internal/wallclock, emu (transit, window,
 // fabric, sweep, timeline), collective, shaping.
 package coordinator

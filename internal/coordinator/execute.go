@@ -27,6 +27,10 @@ type session struct {
 	before    Cost
 	use       sweep.Use
 	busy      []shaping.Duration // of each shared port, up to the batch before
+	carried   int64              // bytes that ports carried in the batch
+	slack     shaping.Duration   // least that a frame of the batch has for its way
+	pacing    *pacing            // nil under the virtual clock
+	drive     *drive             // of the batch, when the wall clock drives it
 }
 
 // Cost is what a virtual clock costs the host.
@@ -50,14 +54,20 @@ const maxWindow = 100 * shaping.Microsecond
 
 func (k *Cluster) newSession(t *merger, check bool) *session {
 	s := &session{Cluster: k, timeline: t, check: check}
-	if k.fabric.Contended() {
-		s.shared = transit.NewShared(k.fabric, k.owners, t != nil)
+	s.renew()
+	return s
+}
+
+// renew begins an emulated session: ports are idle, batches count from 0.
+func (s *session) renew() {
+	s.batch, s.shared, s.busy, s.before = 0, nil, nil, Cost{}
+	if s.fabric.Contended() {
+		s.shared = transit.NewShared(s.fabric, s.owners, s.timeline != nil)
 	}
-	s.conductor = window.New(len(k.members), s.shared)
-	if t != nil {
+	s.conductor = window.New(len(s.members), s.shared)
+	if s.timeline != nil {
 		s.conductor.Limit = maxWindow
 	}
-	return s
 }
 
 // execute runs a batch to its end and verifies it.
@@ -65,13 +75,15 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 	start := time.Now()
 	s.outcome = emu.Outcome{}
 	err := s.begin(ctx, b)
-	if err == nil {
+	if err == nil && s.drive != nil {
+		err = s.drive.run(ctx, b)
+	} else if err == nil {
 		err = s.rounds(ctx)
 	}
 	if err != nil {
 		return sweep.Result{}, Cost{}, err
 	}
-	s.outcome.Now = s.conductor.Now()
+	s.outcome.Now = s.now()
 	emu.SortEnds(s.outcome.Ends)
 	total := s.cost()
 	cost := Cost{Rounds: total.Rounds - s.before.Rounds, Grants: total.Grants - s.before.Grants,
@@ -89,23 +101,35 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 	return res, cost, err
 }
 
+func (s *session) now() shaping.Time {
+	if s.drive != nil {
+		return s.drive.last()
+	}
+	return s.conductor.Now()
+}
+
 func (s *session) cost() Cost {
+	if s.drive != nil {
+		return s.drive.cost()
+	}
 	return Cost{Rounds: s.conductor.Rounds, Grants: s.conductor.Grants,
 		Frames: s.conductor.Frames(), Events: s.conductor.Events()}
 }
 
 func (s *session) begin(ctx context.Context, b emu.Batch) error {
-	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil}
+	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil, Paced: s.drive != nil}
 	for _, p := range s.members {
 		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Begin{Begin: m}})
 	}
 	s.batch++
+	s.slack = shaping.Duration(shaping.Never)
 	s.conductor.Await()
 	return s.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		g := r.GetBegun()
 		if g == nil {
 			return false, nil
 		}
+		s.slack = min(s.slack, shaping.Duration(g.GetSlackPs()))
 		s.conductor.Report(i, window.Report{Next: shaping.Time(g.GetNextPs()), Out: shaping.Time(g.GetOutPs())})
 		return true, nil
 	})

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/railyard/railyard/emu/pace"
 	"github.com/railyard/railyard/internal/gossip"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
@@ -23,7 +24,10 @@ type member struct {
 	conn    *grpc.ClientConn
 	stream  railyardv1.NodeService_SessionClient
 	process *process     // nil when somebody else started it
-	heard   atomic.Int64 // when it last said anything, in Unix nanoseconds
+	spoke   atomic.Int64 // when it last said anything, in Unix nanoseconds
+	host    string       // whose clock it reads
+	shared  bool         // that is ours as well
+	clock   pace.Offset
 }
 
 // answer is what a member said, or that its stream is over.
@@ -31,7 +35,8 @@ type answer struct {
 	from     int
 	response *railyardv1.SessionResponse
 	err      error
-	at       time.Time // when it was heard
+	at       int64     // when it came, on the coordinator's clock
+	when     time.Time // the same in wall time
 }
 
 // open dials a member, which must answer before attempt ends, and listens to it
@@ -39,7 +44,7 @@ type answer struct {
 // order, until the stream ends.
 func (k *Cluster) open(attempt context.Context, m *member) error {
 	var err error
-	if m.conn, err = grpc.NewClient(m.GRPC, wire.DialOptions()...); err != nil {
+	if m.conn, err = wire.Dial(k.config.Network, m.GRPC); err != nil {
 		return wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err)
 	}
 	ctx, cancel := context.WithCancel(k.ctx)
@@ -53,18 +58,18 @@ func (k *Cluster) open(attempt context.Context, m *member) error {
 		cancel()
 		return errors.Join(wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err), m.conn.Close())
 	}
-	m.heard.Store(time.Now().UnixNano())
+	m.spoke.Store(time.Now().UnixNano())
 	go func() {
 		for {
 			r, err := m.stream.Recv()
 			now := time.Now()
 			if err == nil {
-				m.heard.Store(now.UnixNano())
+				m.spoke.Store(now.UnixNano())
 			} else if ctx.Err() == nil {
 				k.raise(m)
 			}
 			select {
-			case k.answers <- answer{m.index, r, err, now}:
+			case k.answers <- answer{m.index, r, err, k.clock.Now(), now}:
 			case <-ctx.Done():
 				return
 			}
@@ -105,12 +110,12 @@ func (m *member) lost(ctx context.Context, a answer) *wire.Failure {
 	f.Member = m.Name
 	if m.process != nil && (f.Cause == wire.PeerLost || f.Cause == wire.Aborted) {
 		if how, ok := m.process.ended(ctx, blame); ok {
-			took := a.at.Sub(m.process.at)
+			took := a.when.Sub(m.process.at)
 			return m.gone(max(took, 1), "ended: %s; noticed within %v (wall time)", how, brief(took))
 		}
 	}
 	if f.Cause == wire.PeerLost {
-		took := a.at.Sub(m.lastHeard())
+		took := a.when.Sub(m.lastHeard())
 		return m.gone(max(took, 1), "ended: %s; noticed within %v (wall time)", f.Text, brief(took))
 	}
 	return f
@@ -124,7 +129,7 @@ func (m *member) gone(took time.Duration, how string, args ...any) *wire.Failure
 }
 
 // lastHeard is when the member last said anything.
-func (m *member) lastHeard() time.Time { return time.Unix(0, m.heard.Load()) }
+func (m *member) lastHeard() time.Time { return time.Unix(0, m.spoke.Load()) }
 
 // named names nodes in a message.
 func named(n gossip.Nodes) string {

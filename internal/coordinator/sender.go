@@ -32,8 +32,13 @@ func (o *sender) started(s Started) error {
 func (o *sender) row(r Row) error {
 	o.cost.Add(r.Cost)
 	m := wire.EncodeRow(&r.Row)
-	m.Cost, m.Explain = encodeCost(&r.Cost), r.Explain
+	m.Cost, m.Explain, m.Pace = encodeCost(&r.Cost), r.Explain, encodePace(r.Pace)
 	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Row{Row: m}})
+}
+
+// doing says what goes on. That nobody listens must not break off the batch.
+func (o *sender) doing(what string) {
+	_ = o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Progress{Progress: &railyardv1.BenchProgress{Doing: what}}})
 }
 
 // Write sends a piece of the timeline. That nobody takes it must not break off

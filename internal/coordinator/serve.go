@@ -226,7 +226,7 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 	s.setRunning(fmt.Sprintf("%s on %d GPUs", spec.Op, k.fabric.GPUs()))
 	defer s.setRunning("")
 	out := &sender{stream: stream}
-	sink := Sink{Started: out.started, Row: out.row}
+	sink := Sink{Started: out.started, Row: out.row, Doing: out.doing}
 	if req.GetTimeline() {
 		sink.Timeline = out
 	}

@@ -71,7 +71,7 @@ func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) 
 	p := &process{name: name, nodes: nodes, cmd: exec.Command(binary, args...), done: make(chan struct{})}
 	// Ctrl-C reaches the whole foreground group; only the coordinator is to act
 	// on it, and end its nodesims in its own order.
-	p.cmd.SysProcAttr = apart()
+	p.cmd.SysProcAttr = detached()
 	p.cmd.Stderr = &p.errors
 	if debug {
 		p.cmd.Stderr = io.MultiWriter(&p.errors, os.Stderr)

@@ -4,5 +4,5 @@ package coordinator
 
 import "syscall"
 
-// apart puts a child into a process group of its own.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// detached puts a child into a process group of its own.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -19,6 +19,7 @@ func (s *session) gather(f *railyardv1.Finished) error {
 			return wire.Failf(wire.Mismatch, "port %d of %d", p.GetPort(), s.fabric.Ports())
 		}
 		s.use.Ports = append(s.use.Ports, sweep.PortUse{Port: int32(p.GetPort()), Busy: shaping.Duration(p.GetBusyPs())})
+		s.carried += p.GetCarriedBytes()
 	}
 	return nil
 }

@@ -67,11 +67,17 @@ func (s *session) finish(ctx context.Context, b emu.Batch) error {
 	}
 	s.use = sweep.Use{Span: s.outcome.Now.Sub(b.Runs[0].Offset)}
 	s.gatherShared()
+	s.carried = 0
 	var stuck []*railyardv1.StuckBlock
-	err := s.each(ctx, func(_ int, r *railyardv1.SessionResponse) (bool, error) {
+	err := s.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		f := r.GetFinished()
 		if f == nil {
 			return false, nil
+		}
+		if s.drive != nil {
+			if err := s.drive.kept(i, f.GetLateness()); err != nil {
+				return false, err
+			}
 		}
 		stuck = append(stuck, f.GetStuck()...)
 		return true, s.gather(f)

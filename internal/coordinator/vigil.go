@@ -88,7 +88,7 @@ func (k *Cluster) giveUp(m *member, silentSince time.Time) {
 	f.Member, f.Took = m.Name, max(took, 1)
 	k.raise(m)
 	select {
-	case k.answers <- answer{from: m.index, err: f, at: now}:
+	case k.answers <- answer{from: m.index, err: f, when: now}:
 	case <-k.ctx.Done():
 	}
 }

@@ -24,6 +24,8 @@ type event struct {
 	frames  []wire.Frame
 	from    int    // participant that sent the frames
 	batch   uint32 // of runs, that they belong to
+	at      int64  // when a request or frames came, on the node's clock
+	wake    bool   // the paced clock has something to do
 	peer    *peer  // its stream is open
 	closed  bool   // the coordinator has closed the session
 	err     error  // a stream broke: the end
@@ -59,6 +61,7 @@ type actor struct {
 	taken []uint64 // frames from each participant since batch 0
 	sent  []uint64 // frames to each participant since batch 0
 	grant *railyardv1.Grant
+	paced *paced        // nil under the virtual clock
 	said  time.Time     // when the coordinator was told anything last
 	over  chan struct{} // closed when the session is
 }
@@ -74,20 +77,34 @@ func (a *actor) run() error {
 	var events []event
 	for {
 		events, _ = a.inbox.take(events)
-		for i := range events {
-			e := &events[i]
-			switch {
-			case e.closed:
-				return a.blameless()
-			case errors.Is(e.err, ErrOrphaned):
-				return e.err
-			case a.failed == nil:
-				if err := a.handle(e); err != nil {
-					a.fail(err)
-				}
+		over, err := a.handleAll(events)
+		if over {
+			return err
+		}
+		if a.paced != nil && a.failed == nil {
+			if over, err := a.paced.step(); over {
+				return err
 			}
 		}
 	}
+}
+
+// handleAll handles events, and reports whether the session is over with them.
+func (a *actor) handleAll(events []event) (over bool, err error) {
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.closed:
+			return true, a.blameless()
+		case errors.Is(e.err, ErrOrphaned):
+			return true, e.err
+		case a.failed == nil:
+			if err := a.handle(e); err != nil {
+				a.fail(err)
+			}
+		}
+	}
+	return false, nil
 }
 
 // blameless returns why the session failed, but not if that was a peer that
@@ -107,6 +124,10 @@ func (a *actor) handle(e *event) error {
 		return e.err
 	case e.peer != nil:
 		return a.connected(e.peer)
+	case e.wake:
+		return nil // for what follows every event
+	case e.frames != nil && a.paced != nil:
+		return a.paced.arrived(e)
 	case e.frames != nil:
 		return a.arrived(e)
 	case e.request.GetSetup() != nil:
@@ -118,11 +139,17 @@ func (a *actor) handle(e *event) error {
 	case e.request.GetGrant() != nil:
 		return a.granted(e.request.GetGrant())
 	case e.request.GetVerify() != nil:
+		a.restPace()
 		return a.verify()
 	case e.request.GetFinish() != nil:
+		a.restPace()
 		return a.finish()
 	case e.request.GetAbort() != nil:
 		return wire.DecodeFailure(e.request.GetAbort().GetReason())
+	case e.request.GetClockProbe() != nil:
+		return a.tellTime(e.request.GetClockProbe())
+	case e.request.GetPace() != nil || e.request.GetRelay() != nil:
+		return a.onPace(e)
 	default:
 		return wire.Failf(wire.Mismatch, "a request this version (%s) does not know", a.node.config.Version)
 	}
@@ -251,6 +278,7 @@ func (a *actor) say(m *railyardv1.SessionResponse) error {
 // hangUp closes the streams to the peers.
 func (a *actor) hangUp() {
 	close(a.over)
+	a.endPace()
 	a.inbox.close()
 	for _, p := range a.peers {
 		if p != nil {

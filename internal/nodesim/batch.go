@@ -38,9 +38,12 @@ func (a *actor) begin(m *railyardv1.Begin) error {
 	}
 	a.allocate(b.Runs)
 	a.kernel.Begin(b, a.wirings)
+	if m.GetPaced() {
+		a.paced = newPaced(a)
+	}
 	a.log.Debug("batch", zap.Uint32("batch", a.batch), zap.Int("runs", len(b.Runs)))
 	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Begun{Begun: &railyardv1.Begun{
-		Batch: a.batch, NextPs: int64(a.kernel.Next()), OutPs: int64(a.kernel.Out())}}})
+		Batch: a.batch, NextPs: int64(a.kernel.Next()), OutPs: int64(a.kernel.Out()), SlackPs: int64(a.kernel.Slack())}}})
 }
 
 // allocate makes the machines of a batch. The run in place follows the one out
@@ -85,7 +88,7 @@ func (a *actor) verify() error {
 func (a *actor) finish() error {
 	a.earlier = a.machines
 	a.machines, a.wirings, a.grant = nil, nil, nil
-	out := &railyardv1.Finished{}
+	out := &railyardv1.Finished{Lateness: a.endPace()}
 	if a.kernel != nil {
 		for _, u := range a.kernel.Ports() {
 			out.Ports = append(out.Ports, &railyardv1.PortUse{Port: uint32(u.Port), CarriedBytes: int64(u.Bytes), BusyPs: int64(u.Busy)})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wallclock"
 	"github.com/railyard/railyard/internal/wire"
 )
 
@@ -41,6 +42,10 @@ type Config struct {
 	// up.
 	Orphan time.Duration
 	Logger *zap.Logger
+	// Network is what streams go over; nil is TCP.
+	Network wire.Network
+	// Clock is the wall clock of the paced clock; nil is that of this host.
+	Clock wallclock.Clock
 
 	// Hold, for tests, is called with the frames of a peer before they are
 	// handed over. It may take its time, and change them.

@@ -7,6 +7,9 @@
 //	actor.go    the one goroutine that owns the kernel
 //	batch.go    a batch of runs: wiring, payload, verification
 //	window.go   a grant: frames awaited, events handled, effects carried out
+//	paced.go    the same under the paced clock: when things happen
+//	outbox.go   frames gathered into batches
+//	passing.go  frames that come and go under the paced clock
 //	peers.go    the streams to other nodesims, opened once and kept
 //	late.go     a process that comes, or comes back, when its nodes are hosted already
 //	mailbox.go  how everything reaches the actor
@@ -16,5 +19,5 @@
 //	                  ▲────────── outbox ◄────────────────┘
 //
 // The kernel decides all times; this package moves bytes and waits. May import:
-// internal/wire, internal/gossip, emu and its rooms, collective, shaping.
+// internal/wire, internal/gossip, internal/wallclock, emu and its rooms, collective, shaping.
 package nodesim

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/railyard/railyard/internal/gossip"
@@ -28,7 +27,7 @@ func (n *node) late(ctx context.Context, m gossip.Member) {
 		if !n.config.Nodes.Contains(i) {
 			continue
 		}
-		if busy(ctx, m) && !n.lobby.entered() {
+		if n.busy(ctx, m) && !n.lobby.entered() {
 			n.end(wire.Failf(wire.Config, "--nodes %s: node %d is hosted already by %s, and its cluster is running; host another node, or stop that process first",
 				n.config.Nodes, i, m))
 		}
@@ -38,10 +37,10 @@ func (n *node) late(ctx context.Context, m gossip.Member) {
 
 // busy reports whether a member says that it has a session. One that does not
 // answer has ended, or is about to.
-func busy(ctx context.Context, m gossip.Member) bool {
+func (n *node) busy(ctx context.Context, m gossip.Member) bool {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	conn, err := grpc.NewClient(m.GRPC, wire.DialOptions()...)
+	conn, err := wire.Dial(n.config.Network, m.GRPC)
 	if err != nil {
 		return false
 	}

@@ -60,3 +60,13 @@ func (m *mailbox[T]) take(used []T) ([]T, bool) {
 		<-m.ready
 	}
 }
+
+// poll is take without the wait: nothing there is no items.
+func (m *mailbox[T]) poll(used []T) []T {
+	clear(used)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	items := m.items
+	m.items = used[:0]
+	return items
+}

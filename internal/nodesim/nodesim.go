@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/railyard/railyard/internal/gossip"
+	"github.com/railyard/railyard/internal/wallclock"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -29,9 +30,17 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.validate(); err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}
+	if c.Clock == nil {
+		clock, release, err := wallclock.Host()
+		if err != nil {
+			return fmt.Errorf("clock: %w", err)
+		}
+		defer release()
+		c.Clock = clock
+	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	lis, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	lis, err := wire.Listen(ctx, c.Network, c.Listen)
 	if err != nil {
 		return wire.Failf(wire.Config, "--listen %s: %v; choose another address, or port 0 for any free one", c.Listen, err)
 	}

@@ -41,7 +41,7 @@ func (p *peer) send() error {
 }
 
 // receive posts the frames that arrive, until the stream ends.
-func (p *peer) receive(session uint64, inbox *mailbox[event], hold func([]wire.Frame)) error {
+func (p *peer) receive(session uint64, inbox *mailbox[event], c *Config) error {
 	for {
 		var b wire.Batch
 		if err := wire.Recv(p.stream, &b); err != nil {
@@ -50,10 +50,10 @@ func (p *peer) receive(session uint64, inbox *mailbox[event], hold func([]wire.F
 		if b.Session != session || int(b.From) != p.index {
 			return wire.Failf(wire.Mismatch, "frames of session %x from participant %d on the stream of %s", b.Session, b.From, p.name)
 		}
-		if hold != nil {
-			hold(b.Frames)
+		if c.Hold != nil {
+			c.Hold(b.Frames)
 		}
-		inbox.post(event{frames: b.Frames, from: p.index, batch: b.Number})
+		inbox.post(event{frames: b.Frames, from: p.index, batch: b.Number, at: c.Clock.Now()})
 	}
 }
 
@@ -63,7 +63,7 @@ func (p *peer) lost(err error) error {
 
 // dial opens the stream to a peer. Both directions of it are used.
 func (a *actor) dial(index int, addr string) (*peer, error) {
-	conn, err := grpc.NewClient(addr, wire.DialOptions()...)
+	conn, err := wire.Dial(a.node.config.Network, addr)
 	if err != nil {
 		return nil, wire.Failf(wire.PeerLost, "%s at %s: %v", a.names[index], addr, err)
 	}
@@ -83,7 +83,7 @@ func (a *actor) dial(index int, addr string) (*peer, error) {
 	p := a.newPeer(index, stream)
 	var ends sync.WaitGroup
 	ends.Go(func() { a.mind(p, p.send()) })
-	ends.Go(func() { a.mind(p, p.receive(a.session, a.inbox, a.node.config.Hold)) })
+	ends.Go(func() { a.mind(p, p.receive(a.session, a.inbox, &a.node.config)) })
 	a.dialed = append(a.dialed, func() {
 		cancel()
 		_ = conn.Close()
@@ -128,7 +128,7 @@ func (x *exchange) Exchange(stream railyardv1.ExchangeService_ExchangeServer) er
 	defer p.out.close()
 	a.inbox.post(event{peer: p, from: p.index})
 	broken := make(chan error, 1)
-	go func() { broken <- p.receive(hello.Session, a.inbox, x.node.config.Hold) }()
+	go func() { broken <- p.receive(hello.Session, a.inbox, &x.node.config) }()
 	// Both end with the stream, and the stream with this handler: a peer that is
 	// stopped must not keep it.
 	select {

@@ -132,7 +132,7 @@ func (s *service) Session(stream railyardv1.NodeService_SessionServer) error {
 	}
 	s.node.health.SetServingStatus(inSession, healthpb.HealthCheckResponse_SERVING)
 	var reader sync.WaitGroup
-	reader.Go(func() { receive(stream, a.inbox) })
+	reader.Go(func() { a.receive() })
 	err := a.run()
 	switch {
 	case err == nil:
@@ -149,17 +149,17 @@ func (s *service) Session(stream railyardv1.NodeService_SessionServer) error {
 }
 
 // receive posts what the coordinator says, and lastly that it says no more.
-func receive(stream railyardv1.NodeService_SessionServer, inbox *mailbox[event]) {
+func (a *actor) receive() {
 	for {
-		req, err := stream.Recv()
+		req, err := a.stream.Recv()
 		if errors.Is(err, io.EOF) {
-			inbox.post(event{closed: true})
+			a.inbox.post(event{closed: true})
 			return
 		}
 		if err != nil {
-			inbox.post(event{err: errors.Join(ErrOrphaned, err)})
+			a.inbox.post(event{err: errors.Join(ErrOrphaned, err)})
 			return
 		}
-		inbox.post(event{request: req})
+		a.inbox.post(event{request: req, at: a.node.config.Clock.Now()})
 	}
 }

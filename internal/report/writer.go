@@ -65,6 +65,8 @@ type Footer struct {
 	// Where says where the time went, Timing whether it can be trusted: one
 	// line each, empty for none.
 	Where, Timing string
+	// Untrusted: it can't.
+	Untrusted bool
 	// Explain says what was considered for each row: lines for the table alone.
 	Explain  []string
 	Err      string // why the run failed; empty when it did not

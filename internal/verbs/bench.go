@@ -40,6 +40,9 @@ func (v verbs) run(ctx context.Context, c *cli.BenchConfig, t *table) error {
 	if err := checkMemory(sw, memAvailable()); err != nil {
 		return err
 	}
+	if err := t.foresee(ctx, f, sw); err != nil {
+		return err
+	}
 	tellCost(sw, func(text string) { t.sink.Progress(0, 0, text) })
 	tellProcesses(processes(c.Procs, f.Nodes()), runtime.NumCPU(), func(text string) { t.sink.Progress(0, 0, text) })
 	t.sink.Progress(0, 0, "starting nodesims")
@@ -88,6 +91,15 @@ func elsewhere(ctx context.Context, c *cli.BenchConfig, t *table) error {
 	s, err := spec(c, f)
 	if err != nil {
 		return err
+	}
+	if c.Compare {
+		sw, err := sweep.New(f, s)
+		if err == nil {
+			err = t.foresee(ctx, f, sw)
+		}
+		if err != nil {
+			return wire.Failf(wire.Config, "%v", err)
+		}
 	}
 	return client.Bench(ctx, s, t.coordinatorSink())
 }

@@ -8,6 +8,8 @@
 //	explain.go  what was considered for each row
 //	debug.go    NCCL's log, when NCCL_DEBUG asks for it
 //	debug_plan.go  rings, trees and connections in it, from the plans and routes
+//	pace.go     the paced clock: what its times are worth, and predict's beside them
+//	doctor.go   what this host can carry
 //	bench.go    bench, on processes of its own or on a coordinator elsewhere
 //	memory.go   full payload that would not fit
 //	processes.go  how many processes a host can be trusted with
@@ -15,6 +17,6 @@
 //	serve.go    serve and status
 //
 // May import: internal/cli, internal/report, internal/coordinator,
-// internal/gossip, internal/wire, emu and its rooms.
+// internal/gossip, internal/wallclock, internal/wire, emu and its rooms.
 // Imported by cmd.
 package verbs

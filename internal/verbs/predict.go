@@ -50,6 +50,23 @@ func foresee(ctx context.Context, c *cli.BenchConfig, t *table) error {
 	return rows(f, s, sw, t)
 }
 
+// foresee has predict say what it thinks of a sweep, for --compare.
+func (t *table) foresee(ctx context.Context, f *fabric.Fabric, sw *sweep.Sweep) error {
+	if !t.config.Compare {
+		return nil
+	}
+	t.sink.Progress(0, 0, "predicting")
+	s := predict.New(f, false)
+	s.Stop = ctx.Err
+	return sw.Run(func(_ *sweep.Case, b emu.Batch) (sweep.Result, error) {
+		out, err := s.Execute(b)
+		return sweep.Result{Outcome: out}, err
+	}, func(r sweep.Row) error {
+		t.predicted = append(t.predicted, r)
+		return nil
+	})
+}
+
 func rows(f *fabric.Fabric, s *predict.Session, sw *sweep.Sweep, t *table) error {
 	var cost coordinator.Cost
 	var use sweep.Use

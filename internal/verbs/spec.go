@@ -22,6 +22,7 @@ func spec(c *cli.BenchConfig, f *fabric.Fabric) (sweep.Spec, error) {
 		Channels: c.Channels, Slices: c.Slices, Payload: modes[c.Payload], Budget: int64(c.PayloadBudget),
 		Launch: c.LaunchEvery, Seed: c.Seed,
 	}
+	s.Paced, s.Dilation = c.Clock == cli.Paced, c.Dilation
 	s.Tuning = c.Tuning
 	s.AlgorithmBy, s.ProtocolBy = c.AlgoBy, c.ProtoBy
 	var several error

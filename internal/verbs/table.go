@@ -45,6 +45,10 @@ type table struct {
 	largest int64
 	// iterations is the largest number that any cell took.
 	iterations int
+	// paces are the rows' under the paced clock, predicted what predict says of
+	// them for --compare.
+	paces     []pacedRow
+	predicted []sweep.Row
 }
 
 // railyard is the value of the JSON key of that name.
@@ -72,7 +76,9 @@ type rowJSON struct {
 	Channels  int    `json:"channels"`
 	Payload   string `json:"payload"`
 	costJSON
-	Where string `json:"where"`
+	Where   string       `json:"where"`
+	Pace    *paceJSON    `json:"pace,omitempty"`    // under the paced clock
+	Compare *compareJSON `json:"compare,omitempty"` // --compare
 }
 
 type costJSON struct {
@@ -97,6 +103,8 @@ type trustJSON struct {
 	Trustworthy bool   `json:"trustworthy"`
 	Why         string `json:"why"`
 	ErrorPs     int64  `json:"error_ps"` // by how much a reported time may be off
+	// Enough is a dilation at which nothing would have been late.
+	Enough int64 `json:"enough_dilation,omitempty"`
 }
 
 func cost(c coordinator.Cost) costJSON {
@@ -136,7 +144,11 @@ func (t *table) writer() io.Writer {
 }
 
 func (t *table) coordinatorSink() coordinator.Sink {
-	return coordinator.Sink{Started: t.begin, Row: t.row, Timeline: t.writer()}
+	return coordinator.Sink{Started: t.begin, Row: t.row, Doing: t.doing, Timeline: t.writer()}
+}
+
+func (t *table) doing(what string) {
+	t.sink.Progress(len(t.rows), t.started.Rows, t.config.Op.String()+", "+what)
 }
 
 func (t *table) begin(s coordinator.Started) error {
@@ -177,6 +189,7 @@ func (t *table) row(r coordinator.Row) error {
 	t.rows = append(t.rows, rowJSON{Size: row.Size, Type: row.Type, RedOp: row.RedOp,
 		Algorithm: r.Chosen.Algorithm, Protocol: r.Chosen.Protocol.String(), Channels: r.Channels,
 		Payload: r.Case.Payload.String(), costJSON: cost(r.Cost), Where: r.Explain})
+	t.addPace(&r)
 	t.explain.add(&row, &r)
 	t.debugChoice(&row, &r)
 	if t.lines != nil {
@@ -214,11 +227,11 @@ func (t *table) end(verb, version string, err error) error {
 	if fail := (*wire.Failure)(nil); errors.As(err, &fail) {
 		own.Failure = &failureJSON{Cause: fail.Cause.String(), Text: fail.Text, Member: fail.Member, Detect: fail.Took.Seconds()}
 	}
-	f := report.Footer{Railyard: own, Explain: t.explain.lines(), End: time.Now()}
+	f := report.Footer{Railyard: own, Explain: append(t.comparison(), t.explain.lines()...), End: time.Now()}
 	if err != nil {
 		f.Err = err.Error()
 	} else {
-		f.Where, f.Timing = t.whereLine(), t.timing()
+		f.Where, f.Timing, f.Untrusted = t.whereLine(), t.timing(), !t.trust().Trustworthy
 	}
 	if e := t.sink.End(f); err == nil {
 		err = e
@@ -235,6 +248,9 @@ func (t *table) whereLine() string {
 
 // timing says whether the times can be trusted, and what they cost.
 func (t *table) timing() string {
+	if t.config.Clock == cli.Paced {
+		return t.pacedTiming()
+	}
 	how := "one kernel"
 	if t.started.Procs > 0 {
 		how = fmt.Sprintf("%d processes, %d rounds, %d grants, %d frames", t.started.Procs,
@@ -247,5 +263,5 @@ func (t *table) timing() string {
 func (t *table) railyard(verb, version string) railyard {
 	return railyard{Version: version, Verb: verb, Spec: string(t.started.Cluster.YAML()), Seed: t.config.Seed,
 		Split: t.config.Split.String(), Clock: t.config.Clock, Procs: t.started.Procs, Rows: t.rows, Explain: t.explain, costJSON: cost(t.cost),
-		Trust: trustJSON{Trustworthy: true, Why: "emulated time is computed, not measured"}}
+		Trust: t.trust()}
 }

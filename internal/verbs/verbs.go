@@ -11,7 +11,7 @@ import (
 // Hosts returns what the coordinator's commands run.
 func Hosts(version string) cli.Hosts {
 	v := verbs{version}
-	return cli.Hosts{Bench: v.bench, Predict: v.predict, Serve: v.serve, Status: v.status}
+	return cli.Hosts{Bench: v.bench, Predict: v.predict, Serve: v.serve, Status: v.status, Doctor: v.doctor}
 }
 
 type verbs struct{ version string }

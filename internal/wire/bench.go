@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu/pace"
 	"github.com/railyard/railyard/emu/sweep"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 	"github.com/railyard/railyard/shaping"
@@ -55,7 +56,7 @@ func EncodeSpec(s *sweep.Spec, timeline bool) *railyardv1.BenchRequest {
 		Payload: payloadModes[s.Payload], PayloadBudgetBytes: s.Budget, LaunchPs: int64(s.Launch),
 		Timeline: timeline, Seed: &s.Seed, File: s.File, Tuning: encodeTuning(&s.Tuning),
 		AllRoots: s.AllRoots, Split: splits[s.Split.Op], SplitValue: u32("split value", s.Split.Value),
-		SplitRanks: u32("split ranks", s.Split.Ranks),
+		SplitRanks: u32("split ranks", s.Split.Ranks), Paced: s.Paced, Dilation: uint64(s.Dilation),
 	}
 	for _, g := range s.Order {
 		m.Gpus = append(m.Gpus, u32("gpus", g))
@@ -83,8 +84,12 @@ func DecodeSpec(m *railyardv1.BenchRequest) (sweep.Spec, error) {
 		Iterations: int(m.GetIterations()), Warmup: int(m.GetWarmup()), Check: m.GetCheck(),
 		Root: int(m.GetRoot()), Sync: m.GetSync(), Algorithm: m.GetAlgorithm(),
 		Channels: int(m.GetChannels()), Slices: int(m.GetSlices()), Budget: m.GetPayloadBudgetBytes(),
-		Launch: shaping.Duration(m.GetLaunchPs()), Seed: m.GetSeed(), AllRoots: m.GetAllRoots(),
+		Launch: shaping.Duration(m.GetLaunchPs()), Seed: m.GetSeed(), AllRoots: m.GetAllRoots(), Paced: m.GetPaced(),
 	}
+	if m.GetDilation() > pace.MaxDilation {
+		return s, fmt.Errorf("dilation %d: at most %d", m.GetDilation(), int64(pace.MaxDilation))
+	}
+	s.Dilation = int64(m.GetDilation())
 	for _, g := range m.GetGpus() {
 		s.Order = append(s.Order, int(g))
 	}

@@ -4,6 +4,7 @@
 //	Control plane, one Encode and one Decode a noun:
 //	cluster.go   emu.Cluster
 //	run.go       emu.Run, emu.Batch, emu.End
+//	pace.go      how well the paced clock kept time
 //	plan.go      plans that runs and sweeps carry as text
 //	record.go    emu.Record, many at a time, by column
 //	header.go    transit.Header: frames to and from the fabric
@@ -22,6 +23,7 @@
 //	decode.go    … read, over the buffers that grpc received (cursor.go)
 //	pool.go      where its buffers come from
 //
+//	network.go   what streams go over: TCP, or what a test brings
 //	options.go   how every server and client of ours is configured, and why
 //
 // Encoding cannot fail: what the contract can't say is a bug and panics.

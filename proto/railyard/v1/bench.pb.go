@@ -205,7 +205,12 @@ type BenchRequest struct {
 	// for none.
 	File []byte `protobuf:"bytes,22,opt,name=file,proto3" json:"file,omitempty"`
 	// What the environment says to NCCL.
-	Tuning        *Tuning `protobuf:"bytes,40,opt,name=tuning,proto3" json:"tuning,omitempty"`
+	Tuning *Tuning `protobuf:"bytes,40,opt,name=tuning,proto3" json:"tuning,omitempty"`
+	// Whether the wall clock drives the runs.
+	Paced bool `protobuf:"varint,50,opt,name=paced,proto3" json:"paced,omitempty"`
+	// Wall time for each unit of emulated time, under the paced clock. 0: the
+	// least that keeps the times.
+	Dilation      uint64 `protobuf:"varint,51,opt,name=dilation,proto3" json:"dilation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -434,6 +439,20 @@ func (x *BenchRequest) GetTuning() *Tuning {
 		return x.Tuning
 	}
 	return nil
+}
+
+func (x *BenchRequest) GetPaced() bool {
+	if x != nil {
+		return x.Paced
+	}
+	return false
+}
+
+func (x *BenchRequest) GetDilation() uint64 {
+	if x != nil {
+		return x.Dilation
+	}
+	return 0
 }
 
 // Tuning is what a user may tell NCCL besides algorithm and protocol, by the
@@ -1025,7 +1044,9 @@ type BenchRow struct {
 	// Where the time went, for people: one line.
 	Explain string `protobuf:"bytes,14,opt,name=explain,proto3" json:"explain,omitempty"`
 	// What was considered, in the order in which NCCL compares it.
-	Candidates    []*Candidate `protobuf:"bytes,40,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	Candidates []*Candidate `protobuf:"bytes,40,rep,name=candidates,proto3" json:"candidates,omitempty"`
+	// How well the paced clock kept time. Absent: the clock was virtual.
+	Pace          *PaceVerdict `protobuf:"bytes,50,opt,name=pace,proto3" json:"pace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1165,6 +1186,131 @@ func (x *BenchRow) GetCandidates() []*Candidate {
 	return nil
 }
 
+func (x *BenchRow) GetPace() *PaceVerdict {
+	if x != nil {
+		return x.Pace
+	}
+	return nil
+}
+
+// PaceVerdict is what a row's times are worth.
+type PaceVerdict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Wall time for each unit of emulated time.
+	Dilation uint64 `protobuf:"varint,1,opt,name=dilation,proto3" json:"dilation,omitempty"`
+	// Whether the coordinator chose it.
+	Chosen bool `protobuf:"varint,2,opt,name=chosen,proto3" json:"chosen,omitempty"`
+	// The times as the virtual clock computes them. 0: nothing was run.
+	ComputedOutOfPlacePs int64 `protobuf:"varint,3,opt,name=computed_out_of_place_ps,json=computedOutOfPlacePs,proto3" json:"computed_out_of_place_ps,omitempty"`
+	// See computed_out_of_place_ps.
+	ComputedInPlacePs int64 `protobuf:"varint,4,opt,name=computed_in_place_ps,json=computedInPlacePs,proto3" json:"computed_in_place_ps,omitempty"`
+	// All members together; the maxima are those of the worst.
+	Lateness *Lateness `protobuf:"bytes,5,opt,name=lateness,proto3" json:"lateness,omitempty"`
+	// A dilation at which nothing would have been late.
+	Enough uint64 `protobuf:"varint,6,opt,name=enough,proto3" json:"enough,omitempty"`
+	// The member that fell behind most.
+	Straggler string `protobuf:"bytes,7,opt,name=straggler,proto3" json:"straggler,omitempty"`
+	// Error of the clocks' offsets, in nanoseconds of wall time. 0: one host.
+	ClockErrorNs int64 `protobuf:"varint,8,opt,name=clock_error_ns,json=clockErrorNs,proto3" json:"clock_error_ns,omitempty"`
+	// What would break first at a smaller dilation, in words.
+	Limit         string `protobuf:"bytes,9,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PaceVerdict) Reset() {
+	*x = PaceVerdict{}
+	mi := &file_railyard_v1_bench_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PaceVerdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PaceVerdict) ProtoMessage() {}
+
+func (x *PaceVerdict) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_bench_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PaceVerdict.ProtoReflect.Descriptor instead.
+func (*PaceVerdict) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PaceVerdict) GetDilation() uint64 {
+	if x != nil {
+		return x.Dilation
+	}
+	return 0
+}
+
+func (x *PaceVerdict) GetChosen() bool {
+	if x != nil {
+		return x.Chosen
+	}
+	return false
+}
+
+func (x *PaceVerdict) GetComputedOutOfPlacePs() int64 {
+	if x != nil {
+		return x.ComputedOutOfPlacePs
+	}
+	return 0
+}
+
+func (x *PaceVerdict) GetComputedInPlacePs() int64 {
+	if x != nil {
+		return x.ComputedInPlacePs
+	}
+	return 0
+}
+
+func (x *PaceVerdict) GetLateness() *Lateness {
+	if x != nil {
+		return x.Lateness
+	}
+	return nil
+}
+
+func (x *PaceVerdict) GetEnough() uint64 {
+	if x != nil {
+		return x.Enough
+	}
+	return 0
+}
+
+func (x *PaceVerdict) GetStraggler() string {
+	if x != nil {
+		return x.Straggler
+	}
+	return ""
+}
+
+func (x *PaceVerdict) GetClockErrorNs() int64 {
+	if x != nil {
+		return x.ClockErrorNs
+	}
+	return 0
+}
+
+func (x *PaceVerdict) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
 // BenchCell is one measurement.
 type BenchCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1179,7 +1325,7 @@ type BenchCell struct {
 
 func (x *BenchCell) Reset() {
 	*x = BenchCell{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[7]
+	mi := &file_railyard_v1_bench_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1191,7 +1337,7 @@ func (x *BenchCell) String() string {
 func (*BenchCell) ProtoMessage() {}
 
 func (x *BenchCell) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[7]
+	mi := &file_railyard_v1_bench_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1204,7 +1350,7 @@ func (x *BenchCell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchCell.ProtoReflect.Descriptor instead.
 func (*BenchCell) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{7}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BenchCell) GetTimePs() int64 {
@@ -1241,7 +1387,7 @@ type EmulationCost struct {
 
 func (x *EmulationCost) Reset() {
 	*x = EmulationCost{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	mi := &file_railyard_v1_bench_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1399,7 @@ func (x *EmulationCost) String() string {
 func (*EmulationCost) ProtoMessage() {}
 
 func (x *EmulationCost) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	mi := &file_railyard_v1_bench_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1412,7 @@ func (x *EmulationCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmulationCost.ProtoReflect.Descriptor instead.
 func (*EmulationCost) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{8}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *EmulationCost) GetRounds() uint64 {
@@ -1319,7 +1465,7 @@ type BenchProgress struct {
 
 func (x *BenchProgress) Reset() {
 	*x = BenchProgress{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[9]
+	mi := &file_railyard_v1_bench_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1477,7 @@ func (x *BenchProgress) String() string {
 func (*BenchProgress) ProtoMessage() {}
 
 func (x *BenchProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[9]
+	mi := &file_railyard_v1_bench_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1490,7 @@ func (x *BenchProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchProgress.ProtoReflect.Descriptor instead.
 func (*BenchProgress) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{9}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BenchProgress) GetRowsDone() uint32 {
@@ -1379,7 +1525,7 @@ type TimelineChunk struct {
 
 func (x *TimelineChunk) Reset() {
 	*x = TimelineChunk{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[10]
+	mi := &file_railyard_v1_bench_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +1537,7 @@ func (x *TimelineChunk) String() string {
 func (*TimelineChunk) ProtoMessage() {}
 
 func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[10]
+	mi := &file_railyard_v1_bench_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +1550,7 @@ func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimelineChunk.ProtoReflect.Descriptor instead.
 func (*TimelineChunk) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{10}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TimelineChunk) GetLines() []byte {
@@ -1427,7 +1573,7 @@ type BenchSummary struct {
 
 func (x *BenchSummary) Reset() {
 	*x = BenchSummary{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[11]
+	mi := &file_railyard_v1_bench_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1585,7 @@ func (x *BenchSummary) String() string {
 func (*BenchSummary) ProtoMessage() {}
 
 func (x *BenchSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[11]
+	mi := &file_railyard_v1_bench_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1598,7 @@ func (x *BenchSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchSummary.ProtoReflect.Descriptor instead.
 func (*BenchSummary) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{11}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BenchSummary) GetCost() *EmulationCost {
@@ -1473,7 +1619,7 @@ var File_railyard_v1_bench_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\"\xa4\a\n" +
+	"\x17railyard/v1/bench.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\x1a\x16railyard/v1/node.proto\x1a\x15railyard/v1/run.proto\"\xd6\a\n" +
 	"\fBenchRequest\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1b\n" +
 	"\tmin_bytes\x18\x02 \x01(\x03R\bminBytes\x12\x1b\n" +
@@ -1509,7 +1655,9 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\vsplit_ranks\x18\" \x01(\rR\n" +
 	"splitRanks\x12\x12\n" +
 	"\x04file\x18\x16 \x01(\fR\x04file\x12+\n" +
-	"\x06tuning\x18( \x01(\v2\x13.railyard.v1.TuningR\x06tuningB\a\n" +
+	"\x06tuning\x18( \x01(\v2\x13.railyard.v1.TuningR\x06tuning\x12\x14\n" +
+	"\x05paced\x182 \x01(\bR\x05paced\x12\x1a\n" +
+	"\bdilation\x183 \x01(\x04R\bdilationB\a\n" +
 	"\x05_seed\"\xf6\x02\n" +
 	"\x06Tuning\x12\x1c\n" +
 	"\tprotocols\x18\x01 \x01(\tR\tprotocols\x12!\n" +
@@ -1553,7 +1701,7 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\x06member\x18\x05 \x01(\tR\x06member\x12\x10\n" +
 	"\x03bus\x18\x06 \x01(\rR\x03bus\x12\x12\n" +
 	"\x04name\x18\a \x01(\tR\x04name\x12\x14\n" +
-	"\x05group\x18\b \x01(\rR\x05group\"\xec\x04\n" +
+	"\x05group\x18\b \x01(\rR\x05group\"\x9a\x05\n" +
 	"\bBenchRow\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x01 \x01(\x03R\tsizeBytes\x12\x14\n" +
@@ -1576,8 +1724,19 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\aexplain\x18\x0e \x01(\tR\aexplain\x126\n" +
 	"\n" +
 	"candidates\x18( \x03(\v2\x16.railyard.v1.CandidateR\n" +
-	"candidatesB\a\n" +
-	"\x05_root\"I\n" +
+	"candidates\x12,\n" +
+	"\x04pace\x182 \x01(\v2\x18.railyard.v1.PaceVerdictR\x04paceB\a\n" +
+	"\x05_root\"\xcf\x02\n" +
+	"\vPaceVerdict\x12\x1a\n" +
+	"\bdilation\x18\x01 \x01(\x04R\bdilation\x12\x16\n" +
+	"\x06chosen\x18\x02 \x01(\bR\x06chosen\x126\n" +
+	"\x18computed_out_of_place_ps\x18\x03 \x01(\x03R\x14computedOutOfPlacePs\x12/\n" +
+	"\x14computed_in_place_ps\x18\x04 \x01(\x03R\x11computedInPlacePs\x121\n" +
+	"\blateness\x18\x05 \x01(\v2\x15.railyard.v1.LatenessR\blateness\x12\x16\n" +
+	"\x06enough\x18\x06 \x01(\x04R\x06enough\x12\x1c\n" +
+	"\tstraggler\x18\a \x01(\tR\tstraggler\x12$\n" +
+	"\x0eclock_error_ns\x18\b \x01(\x03R\fclockErrorNs\x12\x14\n" +
+	"\x05limit\x18\t \x01(\tR\x05limit\"I\n" +
 	"\tBenchCell\x12\x17\n" +
 	"\atime_ps\x18\x01 \x01(\x03R\x06timePs\x12\x19\n" +
 	"\x05wrong\x18\x02 \x01(\x03H\x00R\x05wrong\x88\x01\x01B\b\n" +
@@ -1624,7 +1783,7 @@ func file_railyard_v1_bench_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_bench_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_railyard_v1_bench_proto_goTypes = []any{
 	(PayloadMode)(0),      // 0: railyard.v1.PayloadMode
 	(SplitOp)(0),          // 1: railyard.v1.SplitOp
@@ -1635,47 +1794,51 @@ var file_railyard_v1_bench_proto_goTypes = []any{
 	(*BenchStarted)(nil),  // 6: railyard.v1.BenchStarted
 	(*Device)(nil),        // 7: railyard.v1.Device
 	(*BenchRow)(nil),      // 8: railyard.v1.BenchRow
-	(*BenchCell)(nil),     // 9: railyard.v1.BenchCell
-	(*EmulationCost)(nil), // 10: railyard.v1.EmulationCost
-	(*BenchProgress)(nil), // 11: railyard.v1.BenchProgress
-	(*TimelineChunk)(nil), // 12: railyard.v1.TimelineChunk
-	(*BenchSummary)(nil),  // 13: railyard.v1.BenchSummary
-	(Op)(0),               // 14: railyard.v1.Op
-	(Reduction)(0),        // 15: railyard.v1.Reduction
-	(DataType)(0),         // 16: railyard.v1.DataType
-	(Protocol)(0),         // 17: railyard.v1.Protocol
-	(*Failure)(nil),       // 18: railyard.v1.Failure
+	(*PaceVerdict)(nil),   // 9: railyard.v1.PaceVerdict
+	(*BenchCell)(nil),     // 10: railyard.v1.BenchCell
+	(*EmulationCost)(nil), // 11: railyard.v1.EmulationCost
+	(*BenchProgress)(nil), // 12: railyard.v1.BenchProgress
+	(*TimelineChunk)(nil), // 13: railyard.v1.TimelineChunk
+	(*BenchSummary)(nil),  // 14: railyard.v1.BenchSummary
+	(Op)(0),               // 15: railyard.v1.Op
+	(Reduction)(0),        // 16: railyard.v1.Reduction
+	(DataType)(0),         // 17: railyard.v1.DataType
+	(Protocol)(0),         // 18: railyard.v1.Protocol
+	(*Failure)(nil),       // 19: railyard.v1.Failure
+	(*Lateness)(nil),      // 20: railyard.v1.Lateness
 }
 var file_railyard_v1_bench_proto_depIdxs = []int32{
-	14, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
-	15, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
-	16, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
-	17, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
+	15, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
+	16, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
+	17, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
+	18, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
 	0,  // 4: railyard.v1.BenchRequest.payload:type_name -> railyard.v1.PayloadMode
 	1,  // 5: railyard.v1.BenchRequest.split:type_name -> railyard.v1.SplitOp
 	3,  // 6: railyard.v1.BenchRequest.tuning:type_name -> railyard.v1.Tuning
-	17, // 7: railyard.v1.Candidate.protocol:type_name -> railyard.v1.Protocol
+	18, // 7: railyard.v1.Candidate.protocol:type_name -> railyard.v1.Protocol
 	6,  // 8: railyard.v1.BenchResponse.started:type_name -> railyard.v1.BenchStarted
 	8,  // 9: railyard.v1.BenchResponse.row:type_name -> railyard.v1.BenchRow
-	11, // 10: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
-	12, // 11: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
-	13, // 12: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
-	18, // 13: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
+	12, // 10: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
+	13, // 11: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
+	14, // 12: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
+	19, // 13: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
 	7,  // 14: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
-	16, // 15: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
-	15, // 16: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
-	9,  // 17: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
-	9,  // 18: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
-	17, // 19: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
+	17, // 15: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
+	16, // 16: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
+	10, // 17: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
+	10, // 18: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
+	18, // 19: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
 	0,  // 20: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
-	10, // 21: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
+	11, // 21: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
 	4,  // 22: railyard.v1.BenchRow.candidates:type_name -> railyard.v1.Candidate
-	10, // 23: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	9,  // 23: railyard.v1.BenchRow.pace:type_name -> railyard.v1.PaceVerdict
+	20, // 24: railyard.v1.PaceVerdict.lateness:type_name -> railyard.v1.Lateness
+	11, // 25: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_bench_proto_init() }
@@ -1684,6 +1847,7 @@ func file_railyard_v1_bench_proto_init() {
 		return
 	}
 	file_railyard_v1_failure_proto_init()
+	file_railyard_v1_node_proto_init()
 	file_railyard_v1_run_proto_init()
 	file_railyard_v1_bench_proto_msgTypes[0].OneofWrappers = []any{}
 	file_railyard_v1_bench_proto_msgTypes[3].OneofWrappers = []any{
@@ -1695,14 +1859,14 @@ func file_railyard_v1_bench_proto_init() {
 		(*BenchResponse_Failure)(nil),
 	}
 	file_railyard_v1_bench_proto_msgTypes[6].OneofWrappers = []any{}
-	file_railyard_v1_bench_proto_msgTypes[7].OneofWrappers = []any{}
+	file_railyard_v1_bench_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_bench_proto_rawDesc), len(file_railyard_v1_bench_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

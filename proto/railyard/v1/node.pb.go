@@ -34,6 +34,9 @@ type SessionRequest struct {
 	//	*SessionRequest_Verify
 	//	*SessionRequest_Finish
 	//	*SessionRequest_Abort
+	//	*SessionRequest_Pace
+	//	*SessionRequest_Relay
+	//	*SessionRequest_ClockProbe
 	Request       isSessionRequest_Request `protobuf_oneof:"request"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -130,6 +133,33 @@ func (x *SessionRequest) GetAbort() *Abort {
 	return nil
 }
 
+func (x *SessionRequest) GetPace() *Pace {
+	if x != nil {
+		if x, ok := x.Request.(*SessionRequest_Pace); ok {
+			return x.Pace
+		}
+	}
+	return nil
+}
+
+func (x *SessionRequest) GetRelay() *Relay {
+	if x != nil {
+		if x, ok := x.Request.(*SessionRequest_Relay); ok {
+			return x.Relay
+		}
+	}
+	return nil
+}
+
+func (x *SessionRequest) GetClockProbe() *ClockProbe {
+	if x != nil {
+		if x, ok := x.Request.(*SessionRequest_ClockProbe); ok {
+			return x.ClockProbe
+		}
+	}
+	return nil
+}
+
 type isSessionRequest_Request interface {
 	isSessionRequest_Request()
 }
@@ -164,6 +194,21 @@ type SessionRequest_Abort struct {
 	Abort *Abort `protobuf:"bytes,6,opt,name=abort,proto3,oneof"`
 }
 
+type SessionRequest_Pace struct {
+	// Drive the kernel from the wall clock.
+	Pace *Pace `protobuf:"bytes,20,opt,name=pace,proto3,oneof"`
+}
+
+type SessionRequest_Relay struct {
+	// Frames that the fabric hands on, under the paced clock.
+	Relay *Relay `protobuf:"bytes,21,opt,name=relay,proto3,oneof"`
+}
+
+type SessionRequest_ClockProbe struct {
+	// What time is it?
+	ClockProbe *ClockProbe `protobuf:"bytes,22,opt,name=clock_probe,json=clockProbe,proto3,oneof"`
+}
+
 func (*SessionRequest_Setup) isSessionRequest_Request() {}
 
 func (*SessionRequest_Begin) isSessionRequest_Request() {}
@@ -175,6 +220,12 @@ func (*SessionRequest_Verify) isSessionRequest_Request() {}
 func (*SessionRequest_Finish) isSessionRequest_Request() {}
 
 func (*SessionRequest_Abort) isSessionRequest_Request() {}
+
+func (*SessionRequest_Pace) isSessionRequest_Request() {}
+
+func (*SessionRequest_Relay) isSessionRequest_Request() {}
+
+func (*SessionRequest_ClockProbe) isSessionRequest_Request() {}
 
 // SessionResponse is one answer of a node.
 type SessionResponse struct {
@@ -189,6 +240,8 @@ type SessionResponse struct {
 	//	*SessionResponse_Verified
 	//	*SessionResponse_Finished
 	//	*SessionResponse_Failure
+	//	*SessionResponse_PaceReport
+	//	*SessionResponse_ClockReading
 	Response      isSessionResponse_Response `protobuf_oneof:"response"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -285,6 +338,24 @@ func (x *SessionResponse) GetFailure() *Failure {
 	return nil
 }
 
+func (x *SessionResponse) GetPaceReport() *PaceReport {
+	if x != nil {
+		if x, ok := x.Response.(*SessionResponse_PaceReport); ok {
+			return x.PaceReport
+		}
+	}
+	return nil
+}
+
+func (x *SessionResponse) GetClockReading() *ClockReading {
+	if x != nil {
+		if x, ok := x.Response.(*SessionResponse_ClockReading); ok {
+			return x.ClockReading
+		}
+	}
+	return nil
+}
+
 type isSessionResponse_Response interface {
 	isSessionResponse_Response()
 }
@@ -319,6 +390,16 @@ type SessionResponse_Failure struct {
 	Failure *Failure `protobuf:"bytes,6,opt,name=failure,proto3,oneof"`
 }
 
+type SessionResponse_PaceReport struct {
+	// To Pace, as often as there is something to tell.
+	PaceReport *PaceReport `protobuf:"bytes,20,opt,name=pace_report,json=paceReport,proto3,oneof"`
+}
+
+type SessionResponse_ClockReading struct {
+	// To ClockProbe.
+	ClockReading *ClockReading `protobuf:"bytes,21,opt,name=clock_reading,json=clockReading,proto3,oneof"`
+}
+
 func (*SessionResponse_Ready) isSessionResponse_Response() {}
 
 func (*SessionResponse_Begun) isSessionResponse_Response() {}
@@ -330,6 +411,10 @@ func (*SessionResponse_Verified) isSessionResponse_Response() {}
 func (*SessionResponse_Finished) isSessionResponse_Response() {}
 
 func (*SessionResponse_Failure) isSessionResponse_Response() {}
+
+func (*SessionResponse_PaceReport) isSessionResponse_Response() {}
+
+func (*SessionResponse_ClockReading) isSessionResponse_Response() {}
 
 // Setup tells a node what the cluster is and which part of it is its own.
 type Setup struct {
@@ -572,7 +657,9 @@ type Begin struct {
 	// Whether reports carry the timeline.
 	RecordTimeline bool `protobuf:"varint,3,opt,name=record_timeline,json=recordTimeline,proto3" json:"record_timeline,omitempty"`
 	// Whether payload moves. Without it, nothing can be verified.
-	MovePayload   bool `protobuf:"varint,4,opt,name=move_payload,json=movePayload,proto3" json:"move_payload,omitempty"`
+	MovePayload bool `protobuf:"varint,4,opt,name=move_payload,json=movePayload,proto3" json:"move_payload,omitempty"`
+	// Whether the wall clock will drive the batch: Pace follows, no Grant.
+	Paced         bool `protobuf:"varint,20,opt,name=paced,proto3" json:"paced,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -635,6 +722,13 @@ func (x *Begin) GetMovePayload() bool {
 	return false
 }
 
+func (x *Begin) GetPaced() bool {
+	if x != nil {
+		return x.Paced
+	}
+	return false
+}
+
 // Begun says that a batch is prepared and what would happen first.
 type Begun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -643,7 +737,10 @@ type Begun struct {
 	// Instant of the node's earliest pending event; never, when there is none.
 	NextPs int64 `protobuf:"varint,2,opt,name=next_ps,json=nextPs,proto3" json:"next_ps,omitempty"`
 	// Lower bound on the stamp of anything it may send; never, when it can't.
-	OutPs         int64 `protobuf:"varint,3,opt,name=out_ps,json=outPs,proto3" json:"out_ps,omitempty"`
+	OutPs int64 `protobuf:"varint,3,opt,name=out_ps,json=outPs,proto3" json:"out_ps,omitempty"`
+	// The least time between the departure of a frame of this batch and its
+	// stamp; never, when none leaves the node.
+	SlackPs       int64 `protobuf:"varint,20,opt,name=slack_ps,json=slackPs,proto3" json:"slack_ps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -695,6 +792,13 @@ func (x *Begun) GetNextPs() int64 {
 func (x *Begun) GetOutPs() int64 {
 	if x != nil {
 		return x.OutPs
+	}
+	return 0
+}
+
+func (x *Begun) GetSlackPs() int64 {
+	if x != nil {
+		return x.SlackPs
 	}
 	return 0
 }
@@ -1248,7 +1352,9 @@ type Finished struct {
 	// Where the node's blocks spent their time, all together.
 	Time *BlockTime `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
 	// Blocks that wait although nothing is pending: the batch will never end.
-	Stuck         []*StuckBlock `protobuf:"bytes,3,rep,name=stuck,proto3" json:"stuck,omitempty"`
+	Stuck []*StuckBlock `protobuf:"bytes,3,rep,name=stuck,proto3" json:"stuck,omitempty"`
+	// How well the node kept time. Only under the paced clock.
+	Lateness      *Lateness `protobuf:"bytes,20,opt,name=lateness,proto3" json:"lateness,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1300,6 +1406,13 @@ func (x *Finished) GetTime() *BlockTime {
 func (x *Finished) GetStuck() []*StuckBlock {
 	if x != nil {
 		return x.Stuck
+	}
+	return nil
+}
+
+func (x *Finished) GetLateness() *Lateness {
+	if x != nil {
+		return x.Lateness
 	}
 	return nil
 }
@@ -1607,26 +1720,474 @@ func (x *Abort) GetReason() *Failure {
 	return nil
 }
 
+// Pace starts the batch under the paced clock, and may come again to correct
+// the start: emulated = origin_ps + (wall - start_ns) / dilation.
+type Pace struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Emulated instant at which the batch begins.
+	OriginPs int64 `protobuf:"varint,1,opt,name=origin_ps,json=originPs,proto3" json:"origin_ps,omitempty"`
+	// The same instant on the node's own monotonic clock, in nanoseconds.
+	StartNs int64 `protobuf:"varint,2,opt,name=start_ns,json=startNs,proto3" json:"start_ns,omitempty"`
+	// Wall time for each unit of emulated time. At least 1.
+	Dilation      uint64 `protobuf:"varint,3,opt,name=dilation,proto3" json:"dilation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pace) Reset() {
+	*x = Pace{}
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pace) ProtoMessage() {}
+
+func (x *Pace) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pace.ProtoReflect.Descriptor instead.
+func (*Pace) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Pace) GetOriginPs() int64 {
+	if x != nil {
+		return x.OriginPs
+	}
+	return 0
+}
+
+func (x *Pace) GetStartNs() int64 {
+	if x != nil {
+		return x.StartNs
+	}
+	return 0
+}
+
+func (x *Pace) GetDilation() uint64 {
+	if x != nil {
+		return x.Dilation
+	}
+	return 0
+}
+
+// Relay hands on frames that passed the fabric.
+type Relay struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Their payload, if any, comes or came from the node that sent them.
+	FabricFrames  []*FrameHeader `protobuf:"bytes,1,rep,name=fabric_frames,json=fabricFrames,proto3" json:"fabric_frames,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Relay) Reset() {
+	*x = Relay{}
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Relay) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Relay) ProtoMessage() {}
+
+func (x *Relay) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Relay.ProtoReflect.Descriptor instead.
+func (*Relay) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Relay) GetFabricFrames() []*FrameHeader {
+	if x != nil {
+		return x.FabricFrames
+	}
+	return nil
+}
+
+// PaceReport tells what has happened since the last one. fabric_frames, ends
+// and records are news; all else is as of now.
+type PaceReport struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Frames that enter the fabric.
+	FabricFrames []*FrameHeader `protobuf:"bytes,1,rep,name=fabric_frames,json=fabricFrames,proto3" json:"fabric_frames,omitempty"`
+	// Iterations that ranks finished.
+	Ends []*RankEnd `protobuf:"bytes,2,rep,name=ends,proto3" json:"ends,omitempty"`
+	// Timeline, if asked for.
+	Records *Records `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
+	// Nothing is pending at the node, and nothing waits to depart.
+	Idle bool `protobuf:"varint,4,opt,name=idle,proto3" json:"idle,omitempty"`
+	// Frames sent to each participant in this batch, by index.
+	Sent []uint64 `protobuf:"varint,5,rep,packed,name=sent,proto3" json:"sent,omitempty"`
+	// Frames taken from each participant in this batch, by index.
+	Taken []uint64 `protobuf:"varint,6,rep,packed,name=taken,proto3" json:"taken,omitempty"`
+	// Frames of the fabric taken in this batch.
+	Relayed uint64 `protobuf:"varint,7,opt,name=relayed,proto3" json:"relayed,omitempty"`
+	// Instant of the last event that happened.
+	NowPs int64 `protobuf:"varint,8,opt,name=now_ps,json=nowPs,proto3" json:"now_ps,omitempty"`
+	// Kernel events of this batch.
+	Events        uint64 `protobuf:"varint,9,opt,name=events,proto3" json:"events,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PaceReport) Reset() {
+	*x = PaceReport{}
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PaceReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PaceReport) ProtoMessage() {}
+
+func (x *PaceReport) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PaceReport.ProtoReflect.Descriptor instead.
+func (*PaceReport) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *PaceReport) GetFabricFrames() []*FrameHeader {
+	if x != nil {
+		return x.FabricFrames
+	}
+	return nil
+}
+
+func (x *PaceReport) GetEnds() []*RankEnd {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+func (x *PaceReport) GetRecords() *Records {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
+func (x *PaceReport) GetIdle() bool {
+	if x != nil {
+		return x.Idle
+	}
+	return false
+}
+
+func (x *PaceReport) GetSent() []uint64 {
+	if x != nil {
+		return x.Sent
+	}
+	return nil
+}
+
+func (x *PaceReport) GetTaken() []uint64 {
+	if x != nil {
+		return x.Taken
+	}
+	return nil
+}
+
+func (x *PaceReport) GetRelayed() uint64 {
+	if x != nil {
+		return x.Relayed
+	}
+	return 0
+}
+
+func (x *PaceReport) GetNowPs() int64 {
+	if x != nil {
+		return x.NowPs
+	}
+	return 0
+}
+
+func (x *PaceReport) GetEvents() uint64 {
+	if x != nil {
+		return x.Events
+	}
+	return 0
+}
+
+// ClockProbe asks for the time.
+type ClockProbe struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When, on the clock of who asks. The answer repeats it.
+	AskedNs       int64 `protobuf:"varint,1,opt,name=asked_ns,json=askedNs,proto3" json:"asked_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClockProbe) Reset() {
+	*x = ClockProbe{}
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClockProbe) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClockProbe) ProtoMessage() {}
+
+func (x *ClockProbe) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClockProbe.ProtoReflect.Descriptor instead.
+func (*ClockProbe) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ClockProbe) GetAskedNs() int64 {
+	if x != nil {
+		return x.AskedNs
+	}
+	return 0
+}
+
+// ClockReading is the time at a node.
+type ClockReading struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its monotonic clock, in nanoseconds.
+	NowNs int64 `protobuf:"varint,1,opt,name=now_ns,json=nowNs,proto3" json:"now_ns,omitempty"`
+	// Names the host. Processes with one name, and only they, share the clock.
+	Host string `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`
+	// That of the probe.
+	AskedNs       int64 `protobuf:"varint,3,opt,name=asked_ns,json=askedNs,proto3" json:"asked_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClockReading) Reset() {
+	*x = ClockReading{}
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClockReading) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClockReading) ProtoMessage() {}
+
+func (x *ClockReading) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClockReading.ProtoReflect.Descriptor instead.
+func (*ClockReading) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ClockReading) GetNowNs() int64 {
+	if x != nil {
+		return x.NowNs
+	}
+	return 0
+}
+
+func (x *ClockReading) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *ClockReading) GetAskedNs() int64 {
+	if x != nil {
+		return x.AskedNs
+	}
+	return 0
+}
+
+// Lateness is how well a node kept time in a batch.
+type Lateness struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Frames and credits it put on its streams.
+	Departures uint64 `protobuf:"varint,1,opt,name=departures,proto3" json:"departures,omitempty"`
+	// By how much the latest of them was behind its departure.
+	MaxDeparturePs int64 `protobuf:"varint,2,opt,name=max_departure_ps,json=maxDeparturePs,proto3" json:"max_departure_ps,omitempty"`
+	// Frames and credits that reached it.
+	Deliveries uint64 `protobuf:"varint,3,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
+	// How many of them came after their stamp, and were clamped.
+	Late uint64 `protobuf:"varint,4,opt,name=late,proto3" json:"late,omitempty"`
+	// By how much the latest was.
+	MaxLatePs int64 `protobuf:"varint,5,opt,name=max_late_ps,json=maxLatePs,proto3" json:"max_late_ps,omitempty"`
+	// The sum over those that were late.
+	SumLatePs int64 `protobuf:"varint,6,opt,name=sum_late_ps,json=sumLatePs,proto3" json:"sum_late_ps,omitempty"`
+	// The longest that the process was behind its own plans, in nanoseconds of
+	// wall time: stopped, or not given a processor.
+	StallNs       int64 `protobuf:"varint,7,opt,name=stall_ns,json=stallNs,proto3" json:"stall_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Lateness) Reset() {
+	*x = Lateness{}
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Lateness) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Lateness) ProtoMessage() {}
+
+func (x *Lateness) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Lateness.ProtoReflect.Descriptor instead.
+func (*Lateness) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Lateness) GetDepartures() uint64 {
+	if x != nil {
+		return x.Departures
+	}
+	return 0
+}
+
+func (x *Lateness) GetMaxDeparturePs() int64 {
+	if x != nil {
+		return x.MaxDeparturePs
+	}
+	return 0
+}
+
+func (x *Lateness) GetDeliveries() uint64 {
+	if x != nil {
+		return x.Deliveries
+	}
+	return 0
+}
+
+func (x *Lateness) GetLate() uint64 {
+	if x != nil {
+		return x.Late
+	}
+	return 0
+}
+
+func (x *Lateness) GetMaxLatePs() int64 {
+	if x != nil {
+		return x.MaxLatePs
+	}
+	return 0
+}
+
+func (x *Lateness) GetSumLatePs() int64 {
+	if x != nil {
+		return x.SumLatePs
+	}
+	return 0
+}
+
+func (x *Lateness) GetStallNs() int64 {
+	if x != nil {
+		return x.StallNs
+	}
+	return 0
+}
+
 var File_railyard_v1_node_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_node_proto_rawDesc = "" +
 	"\n" +
-	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\xa9\x02\n" +
+	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\xba\x03\n" +
 	"\x0eSessionRequest\x12*\n" +
 	"\x05setup\x18\x01 \x01(\v2\x12.railyard.v1.SetupH\x00R\x05setup\x12*\n" +
 	"\x05begin\x18\x02 \x01(\v2\x12.railyard.v1.BeginH\x00R\x05begin\x12*\n" +
 	"\x05grant\x18\x03 \x01(\v2\x12.railyard.v1.GrantH\x00R\x05grant\x12-\n" +
 	"\x06verify\x18\x04 \x01(\v2\x13.railyard.v1.VerifyH\x00R\x06verify\x12-\n" +
 	"\x06finish\x18\x05 \x01(\v2\x13.railyard.v1.FinishH\x00R\x06finish\x12*\n" +
-	"\x05abort\x18\x06 \x01(\v2\x12.railyard.v1.AbortH\x00R\x05abortB\t\n" +
-	"\arequest\"\xc0\x02\n" +
+	"\x05abort\x18\x06 \x01(\v2\x12.railyard.v1.AbortH\x00R\x05abort\x12'\n" +
+	"\x04pace\x18\x14 \x01(\v2\x11.railyard.v1.PaceH\x00R\x04pace\x12*\n" +
+	"\x05relay\x18\x15 \x01(\v2\x12.railyard.v1.RelayH\x00R\x05relay\x12:\n" +
+	"\vclock_probe\x18\x16 \x01(\v2\x17.railyard.v1.ClockProbeH\x00R\n" +
+	"clockProbeB\t\n" +
+	"\arequest\"\xbe\x03\n" +
 	"\x0fSessionResponse\x12*\n" +
 	"\x05ready\x18\x01 \x01(\v2\x12.railyard.v1.ReadyH\x00R\x05ready\x12*\n" +
 	"\x05begun\x18\x02 \x01(\v2\x12.railyard.v1.BegunH\x00R\x05begun\x12-\n" +
 	"\x06report\x18\x03 \x01(\v2\x13.railyard.v1.ReportH\x00R\x06report\x123\n" +
 	"\bverified\x18\x04 \x01(\v2\x15.railyard.v1.VerifiedH\x00R\bverified\x123\n" +
 	"\bfinished\x18\x05 \x01(\v2\x15.railyard.v1.FinishedH\x00R\bfinished\x120\n" +
-	"\afailure\x18\x06 \x01(\v2\x14.railyard.v1.FailureH\x00R\afailureB\n" +
+	"\afailure\x18\x06 \x01(\v2\x14.railyard.v1.FailureH\x00R\afailure\x12:\n" +
+	"\vpace_report\x18\x14 \x01(\v2\x17.railyard.v1.PaceReportH\x00R\n" +
+	"paceReport\x12@\n" +
+	"\rclock_reading\x18\x15 \x01(\v2\x19.railyard.v1.ClockReadingH\x00R\fclockReadingB\n" +
 	"\n" +
 	"\bresponse\"\xe8\x01\n" +
 	"\x05Setup\x12\x18\n" +
@@ -1645,16 +2206,18 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12)\n" +
 	"\x10protocol_version\x18\x02 \x01(\rR\x0fprotocolVersion\x12\x12\n" +
 	"\x04gpus\x18\x03 \x01(\rR\x04gpus\x12\x10\n" +
-	"\x03pid\x18\x04 \x01(\x03R\x03pid\"\x8f\x01\n" +
+	"\x03pid\x18\x04 \x01(\x03R\x03pid\"\xa5\x01\n" +
 	"\x05Begin\x12\x14\n" +
 	"\x05batch\x18\x01 \x01(\rR\x05batch\x12$\n" +
 	"\x04runs\x18\x02 \x03(\v2\x10.railyard.v1.RunR\x04runs\x12'\n" +
 	"\x0frecord_timeline\x18\x03 \x01(\bR\x0erecordTimeline\x12!\n" +
-	"\fmove_payload\x18\x04 \x01(\bR\vmovePayload\"M\n" +
+	"\fmove_payload\x18\x04 \x01(\bR\vmovePayload\x12\x14\n" +
+	"\x05paced\x18\x14 \x01(\bR\x05paced\"h\n" +
 	"\x05Begun\x12\x14\n" +
 	"\x05batch\x18\x01 \x01(\rR\x05batch\x12\x17\n" +
 	"\anext_ps\x18\x02 \x01(\x03R\x06nextPs\x12\x15\n" +
-	"\x06out_ps\x18\x03 \x01(\x03R\x05outPs\"\xa4\x01\n" +
+	"\x06out_ps\x18\x03 \x01(\x03R\x05outPs\x12\x19\n" +
+	"\bslack_ps\x18\x14 \x01(\x03R\aslackPs\"\xa4\x01\n" +
 	"\x05Grant\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x19\n" +
 	"\buntil_ps\x18\x02 \x01(\x03R\auntilPs\x12+\n" +
@@ -1689,11 +2252,12 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\x05wrong\x18\x03 \x01(\x03R\x05wrong\x12\x1a\n" +
 	"\belements\x18\x04 \x01(\x03R\belements\x12\x16\n" +
 	"\x06digest\x18\x05 \x01(\x06R\x06digest\"\b\n" +
-	"\x06Finish\"\x91\x01\n" +
+	"\x06Finish\"\xc4\x01\n" +
 	"\bFinished\x12*\n" +
 	"\x05ports\x18\x01 \x03(\v2\x14.railyard.v1.PortUseR\x05ports\x12*\n" +
 	"\x04time\x18\x02 \x01(\v2\x16.railyard.v1.BlockTimeR\x04time\x12-\n" +
-	"\x05stuck\x18\x03 \x03(\v2\x17.railyard.v1.StuckBlockR\x05stuck\"\xc6\x01\n" +
+	"\x05stuck\x18\x03 \x03(\v2\x17.railyard.v1.StuckBlockR\x05stuck\x121\n" +
+	"\blateness\x18\x14 \x01(\v2\x15.railyard.v1.LatenessR\blateness\"\xc6\x01\n" +
 	"\n" +
 	"StuckBlock\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
@@ -1717,7 +2281,43 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"waitSlotPs\x12\x1e\n" +
 	"\vwait_dep_ps\x18\x04 \x01(\x03R\twaitDepPs\"5\n" +
 	"\x05Abort\x12,\n" +
-	"\x06reason\x18\x01 \x01(\v2\x14.railyard.v1.FailureR\x06reason2W\n" +
+	"\x06reason\x18\x01 \x01(\v2\x14.railyard.v1.FailureR\x06reason\"Z\n" +
+	"\x04Pace\x12\x1b\n" +
+	"\torigin_ps\x18\x01 \x01(\x03R\boriginPs\x12\x19\n" +
+	"\bstart_ns\x18\x02 \x01(\x03R\astartNs\x12\x1a\n" +
+	"\bdilation\x18\x03 \x01(\x04R\bdilation\"F\n" +
+	"\x05Relay\x12=\n" +
+	"\rfabric_frames\x18\x01 \x03(\v2\x18.railyard.v1.FrameHeaderR\ffabricFrames\"\xac\x02\n" +
+	"\n" +
+	"PaceReport\x12=\n" +
+	"\rfabric_frames\x18\x01 \x03(\v2\x18.railyard.v1.FrameHeaderR\ffabricFrames\x12(\n" +
+	"\x04ends\x18\x02 \x03(\v2\x14.railyard.v1.RankEndR\x04ends\x12.\n" +
+	"\arecords\x18\x03 \x01(\v2\x14.railyard.v1.RecordsR\arecords\x12\x12\n" +
+	"\x04idle\x18\x04 \x01(\bR\x04idle\x12\x12\n" +
+	"\x04sent\x18\x05 \x03(\x04R\x04sent\x12\x14\n" +
+	"\x05taken\x18\x06 \x03(\x04R\x05taken\x12\x18\n" +
+	"\arelayed\x18\a \x01(\x04R\arelayed\x12\x15\n" +
+	"\x06now_ps\x18\b \x01(\x03R\x05nowPs\x12\x16\n" +
+	"\x06events\x18\t \x01(\x04R\x06events\"'\n" +
+	"\n" +
+	"ClockProbe\x12\x19\n" +
+	"\basked_ns\x18\x01 \x01(\x03R\aaskedNs\"T\n" +
+	"\fClockReading\x12\x15\n" +
+	"\x06now_ns\x18\x01 \x01(\x03R\x05nowNs\x12\x12\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\x12\x19\n" +
+	"\basked_ns\x18\x03 \x01(\x03R\aaskedNs\"\xe3\x01\n" +
+	"\bLateness\x12\x1e\n" +
+	"\n" +
+	"departures\x18\x01 \x01(\x04R\n" +
+	"departures\x12(\n" +
+	"\x10max_departure_ps\x18\x02 \x01(\x03R\x0emaxDeparturePs\x12\x1e\n" +
+	"\n" +
+	"deliveries\x18\x03 \x01(\x04R\n" +
+	"deliveries\x12\x12\n" +
+	"\x04late\x18\x04 \x01(\x04R\x04late\x12\x1e\n" +
+	"\vmax_late_ps\x18\x05 \x01(\x03R\tmaxLatePs\x12\x1e\n" +
+	"\vsum_late_ps\x18\x06 \x01(\x03R\tsumLatePs\x12\x19\n" +
+	"\bstall_ns\x18\a \x01(\x03R\astallNs2W\n" +
 	"\vNodeService\x12H\n" +
 	"\aSession\x12\x1b.railyard.v1.SessionRequest\x1a\x1c.railyard.v1.SessionResponse(\x010\x01B\xa4\x01\n" +
 	"\x0fcom.railyard.v1B\tNodeProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"
@@ -1734,7 +2334,7 @@ func file_railyard_v1_node_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_node_proto_rawDescData
 }
 
-var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_railyard_v1_node_proto_goTypes = []any{
 	(*SessionRequest)(nil),  // 0: railyard.v1.SessionRequest
 	(*SessionResponse)(nil), // 1: railyard.v1.SessionResponse
@@ -1756,12 +2356,18 @@ var file_railyard_v1_node_proto_goTypes = []any{
 	(*PortUse)(nil),         // 17: railyard.v1.PortUse
 	(*BlockTime)(nil),       // 18: railyard.v1.BlockTime
 	(*Abort)(nil),           // 19: railyard.v1.Abort
-	(*Failure)(nil),         // 20: railyard.v1.Failure
-	(*Cluster)(nil),         // 21: railyard.v1.Cluster
-	(*Run)(nil),             // 22: railyard.v1.Run
-	(*FrameHeader)(nil),     // 23: railyard.v1.FrameHeader
-	(*RankEnd)(nil),         // 24: railyard.v1.RankEnd
-	(*Records)(nil),         // 25: railyard.v1.Records
+	(*Pace)(nil),            // 20: railyard.v1.Pace
+	(*Relay)(nil),           // 21: railyard.v1.Relay
+	(*PaceReport)(nil),      // 22: railyard.v1.PaceReport
+	(*ClockProbe)(nil),      // 23: railyard.v1.ClockProbe
+	(*ClockReading)(nil),    // 24: railyard.v1.ClockReading
+	(*Lateness)(nil),        // 25: railyard.v1.Lateness
+	(*Failure)(nil),         // 26: railyard.v1.Failure
+	(*Cluster)(nil),         // 27: railyard.v1.Cluster
+	(*Run)(nil),             // 28: railyard.v1.Run
+	(*FrameHeader)(nil),     // 29: railyard.v1.FrameHeader
+	(*RankEnd)(nil),         // 30: railyard.v1.RankEnd
+	(*Records)(nil),         // 31: railyard.v1.Records
 }
 var file_railyard_v1_node_proto_depIdxs = []int32{
 	2,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
@@ -1770,33 +2376,43 @@ var file_railyard_v1_node_proto_depIdxs = []int32{
 	11, // 3: railyard.v1.SessionRequest.verify:type_name -> railyard.v1.Verify
 	14, // 4: railyard.v1.SessionRequest.finish:type_name -> railyard.v1.Finish
 	19, // 5: railyard.v1.SessionRequest.abort:type_name -> railyard.v1.Abort
-	4,  // 6: railyard.v1.SessionResponse.ready:type_name -> railyard.v1.Ready
-	6,  // 7: railyard.v1.SessionResponse.begun:type_name -> railyard.v1.Begun
-	9,  // 8: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
-	12, // 9: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
-	15, // 10: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
-	20, // 11: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
-	21, // 12: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
-	3,  // 13: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
-	22, // 14: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
-	8,  // 15: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
-	23, // 16: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
-	10, // 17: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
-	23, // 18: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
-	24, // 19: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
-	25, // 20: railyard.v1.Report.records:type_name -> railyard.v1.Records
-	13, // 21: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
-	17, // 22: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
-	18, // 23: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
-	16, // 24: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
-	20, // 25: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
-	0,  // 26: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
-	1,  // 27: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
-	27, // [27:28] is the sub-list for method output_type
-	26, // [26:27] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	20, // 6: railyard.v1.SessionRequest.pace:type_name -> railyard.v1.Pace
+	21, // 7: railyard.v1.SessionRequest.relay:type_name -> railyard.v1.Relay
+	23, // 8: railyard.v1.SessionRequest.clock_probe:type_name -> railyard.v1.ClockProbe
+	4,  // 9: railyard.v1.SessionResponse.ready:type_name -> railyard.v1.Ready
+	6,  // 10: railyard.v1.SessionResponse.begun:type_name -> railyard.v1.Begun
+	9,  // 11: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
+	12, // 12: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
+	15, // 13: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
+	26, // 14: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
+	22, // 15: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
+	24, // 16: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
+	27, // 17: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
+	3,  // 18: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
+	28, // 19: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
+	8,  // 20: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
+	29, // 21: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
+	10, // 22: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
+	29, // 23: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
+	30, // 24: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
+	31, // 25: railyard.v1.Report.records:type_name -> railyard.v1.Records
+	13, // 26: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
+	17, // 27: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
+	18, // 28: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
+	16, // 29: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
+	25, // 30: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
+	26, // 31: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
+	29, // 32: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
+	29, // 33: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
+	30, // 34: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
+	31, // 35: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
+	0,  // 36: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
+	1,  // 37: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
+	37, // [37:38] is the sub-list for method output_type
+	36, // [36:37] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_node_proto_init() }
@@ -1816,6 +2432,9 @@ func file_railyard_v1_node_proto_init() {
 		(*SessionRequest_Verify)(nil),
 		(*SessionRequest_Finish)(nil),
 		(*SessionRequest_Abort)(nil),
+		(*SessionRequest_Pace)(nil),
+		(*SessionRequest_Relay)(nil),
+		(*SessionRequest_ClockProbe)(nil),
 	}
 	file_railyard_v1_node_proto_msgTypes[1].OneofWrappers = []any{
 		(*SessionResponse_Ready)(nil),
@@ -1824,6 +2443,8 @@ func file_railyard_v1_node_proto_init() {
 		(*SessionResponse_Verified)(nil),
 		(*SessionResponse_Finished)(nil),
 		(*SessionResponse_Failure)(nil),
+		(*SessionResponse_PaceReport)(nil),
+		(*SessionResponse_ClockReading)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1831,7 +2452,7 @@ func file_railyard_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_node_proto_rawDesc), len(file_railyard_v1_node_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,154 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/pace"
+	"github.com/railyard/railyard/emu/sweep"
+	"github.com/railyard/railyard/shaping"
+)
+
+// Tolerance is the part of a reported time, in 1000ths, by which it may be off
+// and still be trusted.
+const Tolerance = 20
+
+// Pace is how well the paced clock kept the times of a row.
+type Pace struct {
+	Dilation int64 // of the last run
+	Chosen   bool  // by the coordinator
+	// Limit is what would break first at a smaller dilation.
+	Limit string
+	// OutOfPlace and InPlace are the times as the virtual clock computes them.
+	OutOfPlace, InPlace shaping.Duration
+	// Lateness is that of all processes together, the fabric's included.
+	Lateness pace.Lateness
+	// Enough is a dilation at which nothing would have been late.
+	Enough int64
+	// Straggler is the process that fell behind most, by Lateness.Stall.
+	Straggler string
+	// ClockError is by how much the offset of another host's clock may be wrong,
+	// in nanoseconds of wall time; 0 where there is one host.
+	ClockError int64
+}
+
+// Off returns by how much, in 1000ths of the computed time, the worse half of a
+// row is off.
+func (p *Pace) Off(r *sweep.Row) int64 {
+	return max(off(r.OutOfPlace.Time, p.OutOfPlace), off(r.InPlace.Time, p.InPlace))
+}
+
+// off rounds up: what is off at all does not count as exact.
+func off(got, computed shaping.Duration) int64 {
+	if computed <= 0 || got == computed {
+		return 0
+	}
+	d := got - computed
+	if d < 0 {
+		d = -d
+	}
+	const most = 1 << 50 // so that the product fits; nobody asks how many times over
+	return (int64(min(d, most))*1000 + int64(computed) - 1) / int64(computed)
+}
+
+// pacing is what a session knows of the paced clock.
+type pacing struct {
+	doing    func(what string)
+	fixed    int64 // dilation; 0: to be chosen
+	capacity pace.Capacity
+	// strain is what part of what Choose said it took, by what was the limit:
+	// what a host can carry at rest it can't when busy. 0: not known.
+	strain map[bool]float64
+	asked  pace.Demand // by the row's first batch
+	row    *Pace       // so far
+}
+
+func (k *Cluster) newPacing(ctx context.Context, dilation int64, doing func(string)) (*pacing, error) {
+	if doing == nil {
+		doing = func(string) {}
+	}
+	p := &pacing{doing: doing, fixed: dilation, strain: map[bool]float64{}}
+	if dilation == 0 {
+		if k.config.Capacity == nil {
+			doing("measuring this host")
+			c, err := Measure(ctx, k.clock)
+			if err != nil {
+				return nil, err
+			}
+			k.config.Capacity = &c
+		}
+		p.capacity = *k.config.Capacity
+	}
+	return p, k.synchronise(ctx)
+}
+
+// take returns what is known of the row and begins the next one.
+func (p *pacing) take() *Pace {
+	if p == nil {
+		return nil
+	}
+	row := p.row
+	p.row = nil
+	return row
+}
+
+// paced runs a batch under the paced clock. What its times should be is computed
+// first, by the same processes under the virtual clock; what they are is
+// measured, and then the one is held against the other.
+func (s *session) paced(ctx context.Context, c *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) {
+	computed, _, err := s.rehearse(ctx, b)
+	if err != nil {
+		return sweep.Result{}, Cost{}, err
+	}
+	p := s.pacing
+	want := c.Mean(&computed, b)
+	if p.row == nil {
+		p.row = &Pace{Dilation: p.fixed}
+		if p.fixed == 0 {
+			if err := s.choose(ctx, c, b, want); err != nil {
+				return sweep.Result{}, Cost{}, err
+			}
+		}
+	}
+	if b.Runs[0].InPlace {
+		p.row.InPlace = want
+	} else {
+		p.row.OutOfPlace = want
+	}
+	res, cost, err := s.onWall(ctx, b, p.row.Dilation)
+	if err == nil {
+		s.drive.judge(p.row)
+	}
+	return res, cost, err
+}
+
+// rehearse computes a batch under the virtual clock, with headers alone: times
+// do not depend on elements.
+func (s *session) rehearse(ctx context.Context, b emu.Batch) (sweep.Result, Cost, error) {
+	t, check := s.timeline, s.check
+	defer func() { s.timeline, s.check = t, check }()
+	s.timeline, s.check, s.drive = nil, false, nil
+	s.renew()
+	bare := emu.Batch{Runs: append([]emu.Run(nil), b.Runs...)}
+	for i := range bare.Runs {
+		bare.Runs[i].Real = 0
+	}
+	res, cost, err := s.execute(ctx, bare)
+	if err == nil && s.pacing.row == nil {
+		s.pacing.demand(s, &res, cost, b)
+	}
+	return res, cost, err
+}
+
+// onWall runs a batch under the wall clock.
+func (s *session) onWall(ctx context.Context, b emu.Batch, dilation int64) (sweep.Result, Cost, error) {
+	what := "running"
+	if p := s.pacing; p.row.Dilation != dilation {
+		what = "trying"
+	}
+	s.drive = newDrive(s, dilation, fmt.Sprintf("%s at dilation %d", what, dilation))
+	defer s.drive.stop()
+	s.renew()
+	return s.execute(ctx, b)
+}

@@ -1,0 +1,172 @@
+package verbs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/railyard/railyard/emu/pace"
+	"github.com/railyard/railyard/internal/cli"
+	"github.com/railyard/railyard/internal/coordinator"
+	"github.com/railyard/railyard/shaping"
+)
+
+// pacedRow is a row under the paced clock, and by how much it is off.
+type pacedRow struct {
+	size    int64
+	off     int64            // 1000ths of the computed time, the worse half
+	errorPs shaping.Duration // likewise
+	coordinator.Pace
+}
+
+// paceJSON is what a row says of the paced clock.
+type paceJSON struct {
+	Dilation     int64   `json:"dilation"`
+	Chosen       bool    `json:"chosen"` // by the coordinator
+	Limit        string  `json:"limit,omitempty"`
+	OutOfPlacePs int64   `json:"computed_out_of_place_ps"`
+	InPlacePs    int64   `json:"computed_in_place_ps"`
+	Off          float64 `json:"off"` // of the computed time, the worse half
+	Departures   uint64  `json:"departures"`
+	MaxDeparture int64   `json:"max_departure_lateness_ps"`
+	Deliveries   uint64  `json:"deliveries"`
+	Late         uint64  `json:"late_deliveries"`
+	MaxLate      int64   `json:"max_delivery_lateness_ps"`
+	SumLate      int64   `json:"sum_delivery_lateness_ps"`
+	Straggler    string  `json:"straggler,omitempty"`
+	Stall        float64 `json:"straggler_behind_seconds"`
+	Enough       int64   `json:"enough_dilation"`
+	ClockError   int64   `json:"clock_error_ns"`
+}
+
+// addPace notes how well the paced clock kept the times of a row, and what
+// predict says of it.
+func (t *table) addPace(r *coordinator.Row) {
+	p := r.Pace
+	if p == nil {
+		return
+	}
+	x := pacedRow{size: r.Size, off: p.Off(&r.Row), Pace: *p,
+		errorPs: max(apart(r.OutOfPlace.Time, p.OutOfPlace), apart(r.InPlace.Time, p.InPlace))}
+	t.paces = append(t.paces, x)
+	row, l := &t.rows[len(t.rows)-1], &p.Lateness
+	row.Pace = &paceJSON{Dilation: p.Dilation, Chosen: p.Chosen, Limit: p.Limit, OutOfPlacePs: int64(p.OutOfPlace), InPlacePs: int64(p.InPlace),
+		Off: float64(x.off) / 1000, Departures: l.Departures, MaxDeparture: int64(l.MaxDeparture), Deliveries: l.Deliveries, Late: l.Late,
+		MaxLate: int64(l.MaxLate), SumLate: int64(l.SumLate), Straggler: p.Straggler, Stall: time.Duration(l.Stall).Seconds(),
+		Enough: p.Enough, ClockError: p.ClockError}
+	if i := len(t.rows) - 1; i < len(t.predicted) {
+		q := &t.predicted[i]
+		row.Compare = &compareJSON{int64(q.OutOfPlace.Time), int64(r.OutOfPlace.Time), int64(q.InPlace.Time), int64(r.InPlace.Time)}
+	}
+}
+
+func apart(a, b shaping.Duration) shaping.Duration { return max(a-b, b-a) }
+
+// trust is the verdict on all rows: a time is trusted when it is off by no more
+// than the tolerance.
+func (t *table) trust() trustJSON {
+	if t.config.Clock != cli.Paced {
+		return trustJSON{Trustworthy: true, Why: "emulated time is computed, not measured"}
+	}
+	v := trustJSON{Trustworthy: true}
+	worst := -1
+	var all pace.Lateness
+	for i := range t.paces {
+		p := &t.paces[i]
+		all.Add(p.Lateness)
+		v.ErrorPs, v.Enough = max(v.ErrorPs, int64(p.errorPs)), max(v.Enough, p.Enough)
+		if worst < 0 || p.off > t.paces[worst].off {
+			worst = i
+		}
+	}
+	switch {
+	case worst < 0:
+		v.Why = "nothing was run"
+	case all.Late == 0:
+		v.Why = fmt.Sprintf("all %d frames came in time, so every time is what the virtual clock computes", all.Deliveries)
+	case t.paces[worst].off == 0:
+		v.Why = fmt.Sprintf("%d of %d frames were late, and every time is what the virtual clock computes", all.Late, all.Deliveries)
+	case t.paces[worst].off <= coordinator.Tolerance:
+		v.Why = fmt.Sprintf("%d of %d frames were late, and no time is off by more than %s of what the virtual clock computes",
+			all.Late, all.Deliveries, percent(t.paces[worst].off))
+	default:
+		v.Trustworthy = false
+		p := &t.paces[worst]
+		v.Why = fmt.Sprintf("%d of %d frames were late, and at %d bytes a time is off by %s of what the virtual clock computes, above %s",
+			all.Late, all.Deliveries, p.size, percent(p.off), percent(coordinator.Tolerance))
+		if p.Straggler != "" {
+			v.Why += fmt.Sprintf("; straggler %s, %v behind in wall time", p.Straggler, time.Duration(p.Lateness.Stall).Round(time.Microsecond))
+		}
+		v.Why += fmt.Sprintf("; --dilation %d would have been enough", v.Enough)
+	}
+	return v
+}
+
+func percent(thousandths int64) string {
+	return fmt.Sprintf("%d.%d %%", thousandths/10, thousandths%10)
+}
+
+// pacedTiming is the line that says whether the times can be trusted, and what
+// they rest on.
+func (t *table) pacedTiming() string {
+	v := t.trust()
+	text := "trustworthy: " + v.Why
+	if !v.Trustworthy {
+		text = "not " + text
+	}
+	if len(t.paces) == 0 {
+		return text
+	}
+	least, most, clocks := t.paces[0].Dilation, t.paces[0].Dilation, int64(0)
+	for i := range t.paces {
+		p := &t.paces[i]
+		least, most, clocks = min(least, p.Dilation), max(most, p.Dilation), max(clocks, p.ClockError)
+	}
+	text += fmt.Sprintf("; paced at dilation %d", least)
+	if most > least {
+		text += fmt.Sprintf(" to %d", most)
+	}
+	if last := &t.paces[len(t.paces)-1]; last.Chosen {
+		text += ", chosen; at less what would break first is " + last.Limit
+	}
+	if clocks > 0 {
+		text += fmt.Sprintf("; clocks of other hosts known to %v", time.Duration(clocks))
+	}
+	return text + fmt.Sprintf("; %d processes, %d frames, %d events in %.2f s; %d iterations a cell at most",
+		t.started.Procs, t.cost.Frames, t.cost.Events, t.cost.Wall.Seconds(), t.iterations)
+}
+
+// compareJSON is what predict and the paced clock say of a row.
+type compareJSON struct {
+	PredictOut int64 `json:"predict_out_of_place_ps"`
+	PacedOut   int64 `json:"paced_out_of_place_ps"`
+	PredictIn  int64 `json:"predict_in_place_ps"`
+	PacedIn    int64 `json:"paced_in_place_ps"`
+}
+
+// comparison returns the lines of --compare.
+func (t *table) comparison() []string {
+	var lines []string
+	for i := range t.rows {
+		c := t.rows[i].Compare
+		if c == nil {
+			continue
+		}
+		if lines == nil {
+			lines = []string{"", "paced against predict        out of place                         in place",
+				fmt.Sprintf("%12s %12s %12s %9s %12s %12s %9s", "size (B)", "predict (us)", "paced (us)", "off", "predict (us)", "paced (us)", "off")}
+		}
+		lines = append(lines, fmt.Sprintf("%12d %12.3f %12.3f %9s %12.3f %12.3f %9s", t.rows[i].Size,
+			micro(c.PredictOut), micro(c.PacedOut), differs(c.PacedOut, c.PredictOut),
+			micro(c.PredictIn), micro(c.PacedIn), differs(c.PacedIn, c.PredictIn)))
+	}
+	return lines
+}
+
+func micro(ps int64) float64 { return float64(ps) / 1e6 }
+
+func differs(got, want int64) string {
+	if want == 0 {
+		return "N/A"
+	}
+	return fmt.Sprintf("%+.3f %%", (float64(got)/float64(want)-1)*100)
+}
