@@ -41,7 +41,7 @@ func (k *Cluster) trouble(ctx context.Context, a answer) error {
 	if f == nil {
 		return nil
 	}
-	if a.err != nil && f.Cause == wire.PeerLost {
+	if a.err != nil && f.Took > 0 {
 		return f // this process is gone: no doubt who
 	}
 	listen := time.NewTimer(blame)
@@ -52,7 +52,7 @@ func (k *Cluster) trouble(ctx context.Context, a answer) error {
 			if b.err == nil {
 				continue
 			}
-			if g := k.failure(ctx, b); g.Cause == wire.PeerLost && f.Cause == wire.PeerLost && k.ended(b.from) {
+			if g := k.failure(ctx, b); g.Took > 0 && f.Cause == wire.PeerLost && k.ended(b.from) {
 				return g
 			}
 		case <-listen.C:
@@ -81,7 +81,7 @@ func (k *Cluster) ended(i int) bool {
 func (k *Cluster) failure(ctx context.Context, a answer) *wire.Failure {
 	m := k.members[a.from]
 	if a.err != nil {
-		return m.lost(ctx, a.err)
+		return m.lost(ctx, a)
 	}
 	if r := a.response.GetFailure(); r != nil {
 		return wire.DecodeFailure(r)
