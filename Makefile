@@ -23,6 +23,7 @@ SEED      ?= 1
 N         ?= 50
 BENCHTIME ?= 1s
 IMAGE     ?= railyard
+ROUNDS    ?= 50
 
 BUF_VERSION         := v1.75.0
 PROTOC_GEN_VERSION  := v1.36.12
@@ -86,6 +87,20 @@ e2e: build ## real processes on loopback
 image: ## container image of both binaries: make image IMAGE=railyard
 	GOOS=linux GOARCH="$$(docker version --format '{{.Server.Arch}}')" $(MAKE) --no-print-directory build BIN=.tmp/image
 	docker build -q -t $(IMAGE) -f deploy/Dockerfile .tmp/image
+
+# A round takes some 3 s, twice: on a bench of its own and on a cluster that stays.
+.PHONY: chaos
+chaos: build ## kill and stop processes at random under benches: make chaos SEED=1 ROUNDS=50
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestChaos|TestChaosServe|TestCoordinatorStopped)$$' -v -count=1 -timeout 30m ./internal/e2e -args -chaos.rounds=$(ROUNDS) -chaos.seed=$(SEED)
+
+# The figures in docs/limitations.md are those of a run of this target.
+.PHONY: detect
+detect: build ## how soon a process that was killed or stopped is known, idle and beside busy loops
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestDetect|TestNoFalseDeaths|TestManyMembers)$$' -count=1 -timeout 30m ./internal/e2e -args -detect.tries=20 -detect.soak=1m
+
+.PHONY: soak
+soak: build ## ten minutes beside busy loops, without a false death
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^TestNoFalseDeaths$$' -count=1 -timeout 20m ./internal/e2e -args -detect.soak=10m
 
 .PHONY: e2e-docker
 e2e-docker: ## 4 nodes in containers (skips with a reason where there is no Docker engine)

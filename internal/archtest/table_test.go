@@ -46,6 +46,7 @@ const (
 	cobra     = "github.com/spf13/cobra"
 	pflag     = "github.com/spf13/pflag"
 	progress  = "github.com/schollz/progressbar/v3"
+	renameio  = "github.com/google/renameio/v2"
 	memberlst = "github.com/hashicorp/memberlist"
 )
 
@@ -193,6 +194,7 @@ var table = []row{
 
 	{path: "internal/lab", level: glue,
 		imports: []string{"shaping", "emu", "emu/experiment"},
+		modules: []string{renameio},
 		reason:  "what became of a scenario, as files; what the host's clock says stays apart"},
 
 	{path: "internal/wallclock", level: host,
@@ -219,7 +221,7 @@ var table = []row{
 	{path: "internal/cli", level: program,
 		imports: []string{"shaping", "shaping/link", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml", "emu/network/survey",
 			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "emu/experiment", "emu/pace", "internal/report"},
-		modules: []string{cobra, pflag, zap, xterm, progress},
+		modules: []string{cobra, pflag, zap, xterm, progress, renameio},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
 		stdout:  true,
 		reason:  "flags to Config; what runs is brought by cmd, so all of it is tested without a host"},

@@ -18,6 +18,8 @@
 //	check.go     what flags must satisfy together
 //	bench.go     bench and predict
 //	effective.go --print-effective
+//	keep.go      files that survive a crash
+//	outlet.go    stdout and stderr, which may be full, closed or halted
 //	sink.go      from a run's rows to tables, JSON and CSV
 //	records.go   CSV of whatever else is printed
 //	progress.go  a bar on a terminal, lines elsewhere

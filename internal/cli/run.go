@@ -30,6 +30,8 @@ type RunConfig struct {
 	Nodesim  string // path of the nodesim binary; empty looks for it
 	Store    string // folder of results; empty: none
 	JUnit    string // file for JUnit's XML; empty: none
+	// WriteFile writes a file in one piece.
+	WriteFile func(path string, data []byte) error
 	// Timeout in wall time ends a run that takes longer; 0 for none.
 	Timeout time.Duration
 }
@@ -104,6 +106,7 @@ func (a *App) carryOut(ctx context.Context, c RunConfig, effective bool) error {
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
+	c.WriteFile = a.WriteFile
 	p := newProgress(a.Stderr, c.Quiet)
 	defer p.clear()
 	return a.Hosts.Run(ctx, c, a.Stdout, p.show)

@@ -40,6 +40,9 @@ type Config struct {
 	// Stall bounds, in wall time, how long a nodesim that owes a report may
 	// say nothing at all.
 	Stall time.Duration
+	// Answer bounds, in wall time, how long a nodesim that the others take for
+	// dead may take to answer the coordinator before it counts as lost.
+	Answer time.Duration
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
 	Logger  *zap.Logger
@@ -53,6 +56,11 @@ type Config struct {
 	// for.
 	Capacity *pace.Capacity
 
+	// roster, when set, is one that outlives the cluster.
+	roster *gossip.Roster
+	// lost notes members whose sessions broke off: when, by name and instance.
+	// nil: this is the only cluster there will be.
+	lost *losses
 	// gathering, when set, is told the cluster as soon as it has a roster.
 	gathering func(*Cluster)
 }
@@ -61,6 +69,7 @@ type Config struct {
 const (
 	DefaultAssembly = 30 * time.Second
 	DefaultStall    = 60 * time.Second
+	DefaultAnswer   = time.Second
 )
 
 func (c *Config) complete(nodes int) error {
@@ -76,6 +85,9 @@ func (c *Config) complete(nodes int) error {
 	}
 	if c.Stall == 0 {
 		c.Stall = DefaultStall
+	}
+	if c.Answer == 0 {
+		c.Answer = DefaultAnswer
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()

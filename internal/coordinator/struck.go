@@ -166,6 +166,9 @@ func (s *session) sentence(stuck []*railyardv1.StuckBlock, progress []emu.Progre
 func (s *session) bereave(i int, how *wire.Failure) error {
 	m := s.members[i]
 	m.dead = true
+	if m.process != nil { // one that was stopped must not come back
+		_ = m.process.cmd.Process.Kill()
+	}
 	at := s.conductor.Lose(i)
 	for n := range m.Nodes.All() {
 		if n < s.fabric.Nodes() {

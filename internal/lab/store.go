@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/renameio/v2"
+
 	"github.com/railyard/railyard/emu/experiment"
 	"github.com/railyard/railyard/shaping"
 )
@@ -63,33 +65,16 @@ func (s *Store) link(dir string) error {
 	if err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
-	temp := filepath.Join(dir, "."+latest+"-"+filepath.Base(filepath.Dir(s.Path))+"-"+filepath.Base(s.Path))
-	if err := os.Symlink(target, temp); err != nil {
+	if err := renameio.Symlink(target, at); err != nil {
 		return fmt.Errorf("--store: %w", err)
-	}
-	if err := os.Rename(temp, at); err != nil {
-		return fmt.Errorf("--store: %w", errors.Join(err, os.Remove(temp)))
 	}
 	return nil
 }
 
 // Write puts a file into the folder, whole or not at all.
 func (s *Store) Write(name string, data []byte) error {
-	path := filepath.Join(s.Path, name)
-	f, err := os.CreateTemp(s.Path, "."+name+"-")
-	if err != nil {
+	if err := renameio.WriteFile(filepath.Join(s.Path, name), data, 0o666, renameio.WithTempDir(s.Path)); err != nil {
 		return fmt.Errorf("--store: %w", err)
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("--store: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/railyard/railyard/emu"
@@ -133,7 +132,7 @@ func (s *scenario) keep(r *experiment.Report, complete bool) error {
 		err = errors.Join(s.store.Results(s.setup, r, complete), s.store.Write("wall.json", s.wall.JSON()))
 	}
 	if s.JUnit != "" && complete {
-		err = errors.Join(err, os.WriteFile(s.JUnit, lab.JUnit(s.setup, r), 0o666))
+		err = errors.Join(err, s.WriteFile(s.JUnit, lab.JUnit(s.setup, r)))
 	}
 	return err
 }

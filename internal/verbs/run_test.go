@@ -24,7 +24,8 @@ func config(wants ...emu.Want) cli.RunConfig {
 	if len(wants) > 0 {
 		s.Expect = []emu.Expectation{{Wants: wants}}
 	}
-	return cli.RunConfig{Common: cli.Common{Format: "table"}, File: "x.yaml", Scenario: s, Clock: cli.Predict}
+	return cli.RunConfig{Common: cli.Common{Format: "table"}, File: "x.yaml", Scenario: s, Clock: cli.Predict,
+		WriteFile: func(path string, data []byte) error { return os.WriteFile(path, data, 0o644) }}
 }
 
 func carry(c cli.RunConfig) (string, int) {

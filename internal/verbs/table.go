@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ type table struct {
 	config *cli.BenchConfig
 	sink   report.Sink
 	out    *os.File // of the timeline; nil for none
-	buf    *bufio.Writer
+	lines  *lines   // to it
 	// release keeps the end of the context from closing the timeline.
 	release func() bool
 
@@ -63,6 +62,7 @@ type railyard struct {
 	Procs   int          `json:"procs"`
 	Rows    []rowJSON    `json:"rows"`
 	Explain *explanation `json:"explain,omitempty"` // --explain
+	Failure *failureJSON `json:"failure,omitempty"`
 	costJSON
 	Trust trustJSON `json:"trust"`
 }
@@ -87,6 +87,16 @@ type costJSON struct {
 	Frames uint64  `json:"frames"`
 	Events uint64  `json:"events"`
 	Wall   float64 `json:"wall_seconds"`
+}
+
+// failureJSON is why a run ended early.
+type failureJSON struct {
+	Cause  string `json:"cause"`            // verdict word
+	Text   string `json:"text"`             // one line
+	Member string `json:"member,omitempty"` // process at fault
+	// Detect is how long it took, in wall time, to notice that a process was
+	// lost; at most so long, where the instant of the loss is not known.
+	Detect float64 `json:"detect_wall_seconds,omitempty"`
 }
 
 type trustJSON struct {
@@ -119,7 +129,7 @@ func newTable(ctx context.Context, c *cli.BenchConfig, sink report.Sink) (*table
 	if err != nil {
 		return nil, wire.Failf(wire.Config, "--timeline %s: %v", c.Timeline, err)
 	}
-	t.out, t.buf = f, bufio.NewWriterSize(f, 1<<20)
+	t.out, t.lines = f, &lines{w: f}
 	// A pipe that nobody reads must not hold up the end.
 	t.release = context.AfterFunc(ctx, func() { _ = f.Close() })
 	return t, nil
@@ -127,10 +137,10 @@ func newTable(ctx context.Context, c *cli.BenchConfig, sink report.Sink) (*table
 
 // writer returns where the timeline goes, or nil.
 func (t *table) writer() io.Writer {
-	if t.buf == nil {
+	if t.lines == nil {
 		return nil
 	}
-	return t.buf
+	return t.lines
 }
 
 func (t *table) coordinatorSink() coordinator.Sink {
@@ -182,6 +192,11 @@ func (t *table) row(r coordinator.Row) error {
 	t.addPace(&r)
 	t.explain.add(&row, &r)
 	t.debugChoice(&row, &r)
+	if t.lines != nil {
+		if err := t.lines.flush(); err != nil {
+			return err
+		}
+	}
 	if err := t.sink.Row(row); err != nil {
 		return err
 	}
@@ -196,19 +211,23 @@ func cell(c sweep.Cell) report.Cell {
 // end writes the footer, and the timeline to its end. It returns err, or what
 // went wrong with either.
 func (t *table) end(verb, version string, err error) error {
-	if t.buf != nil && t.release() {
-		if e := t.buf.Flush(); err == nil && e != nil {
-			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
+	if t.lines != nil && t.release() {
+		if e := t.lines.flush(); err == nil {
+			err = e
 		}
 		if e := t.out.Close(); err == nil && e != nil {
-			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
+			err = fmt.Errorf("--timeline: %w", e)
 		}
 	}
 	if !t.begun {
 		return err
 	}
 	t.explain.cross()
-	f := report.Footer{Railyard: t.railyard(verb, version), Explain: append(t.comparison(), t.explain.lines()...), End: time.Now()}
+	own := t.railyard(verb, version)
+	if fail := (*wire.Failure)(nil); errors.As(err, &fail) {
+		own.Failure = &failureJSON{Cause: fail.Cause.String(), Text: fail.Text, Member: fail.Member, Detect: fail.Took.Seconds()}
+	}
+	f := report.Footer{Railyard: own, Explain: append(t.comparison(), t.explain.lines()...), End: time.Now()}
 	if err != nil {
 		f.Err = err.Error()
 	} else {

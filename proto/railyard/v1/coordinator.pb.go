@@ -141,7 +141,9 @@ type StatusResponse struct {
 	// What runs, in one line. Empty: nothing.
 	Running string `protobuf:"bytes,7,opt,name=running,proto3" json:"running,omitempty"`
 	// The effective cluster, as a cluster file.
-	ClusterYaml   string `protobuf:"bytes,8,opt,name=cluster_yaml,json=clusterYaml,proto3" json:"cluster_yaml,omitempty"`
+	ClusterYaml string `protobuf:"bytes,8,opt,name=cluster_yaml,json=clusterYaml,proto3" json:"cluster_yaml,omitempty"`
+	// What the cluster lost last. Absent: nothing yet.
+	Lost          *Failure `protobuf:"bytes,10,opt,name=lost,proto3" json:"lost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -230,6 +232,13 @@ func (x *StatusResponse) GetClusterYaml() string {
 		return x.ClusterYaml
 	}
 	return ""
+}
+
+func (x *StatusResponse) GetLost() *Failure {
+	if x != nil {
+		return x.Lost
+	}
+	return nil
 }
 
 // MemberStatus is what is known of a process.
@@ -419,8 +428,8 @@ var File_railyard_v1_coordinator_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\n" +
-	"\x1drailyard/v1/coordinator.proto\x12\vrailyard.v1\x1a\x17railyard/v1/bench.proto\"\x0f\n" +
-	"\rStatusRequest\"\xb3\x02\n" +
+	"\x1drailyard/v1/coordinator.proto\x12\vrailyard.v1\x1a\x17railyard/v1/bench.proto\x1a\x19railyard/v1/failure.proto\"\x0f\n" +
+	"\rStatusRequest\"\xdd\x02\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x12/\n" +
@@ -429,7 +438,9 @@ const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\rdeclared_gpus\x18\x05 \x01(\rR\fdeclaredGpus\x123\n" +
 	"\amembers\x18\x06 \x03(\v2\x19.railyard.v1.MemberStatusR\amembers\x12\x18\n" +
 	"\arunning\x18\a \x01(\tR\arunning\x12!\n" +
-	"\fcluster_yaml\x18\b \x01(\tR\vclusterYaml\"\x96\x01\n" +
+	"\fcluster_yaml\x18\b \x01(\tR\vclusterYaml\x12(\n" +
+	"\x04lost\x18\n" +
+	" \x01(\v2\x14.railyard.v1.FailureR\x04lost\"\x96\x01\n" +
 	"\fMemberStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x18\n" +
@@ -475,23 +486,25 @@ var file_railyard_v1_coordinator_proto_goTypes = []any{
 	(*MemberStatus)(nil),     // 3: railyard.v1.MemberStatus
 	(*ShutdownRequest)(nil),  // 4: railyard.v1.ShutdownRequest
 	(*ShutdownResponse)(nil), // 5: railyard.v1.ShutdownResponse
-	(*BenchRequest)(nil),     // 6: railyard.v1.BenchRequest
-	(*BenchResponse)(nil),    // 7: railyard.v1.BenchResponse
+	(*Failure)(nil),          // 6: railyard.v1.Failure
+	(*BenchRequest)(nil),     // 7: railyard.v1.BenchRequest
+	(*BenchResponse)(nil),    // 8: railyard.v1.BenchResponse
 }
 var file_railyard_v1_coordinator_proto_depIdxs = []int32{
 	0, // 0: railyard.v1.StatusResponse.state:type_name -> railyard.v1.ClusterState
 	3, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
-	6, // 2: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
-	1, // 3: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
-	4, // 4: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
-	7, // 5: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
-	2, // 6: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
-	5, // 7: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
-	5, // [5:8] is the sub-list for method output_type
-	2, // [2:5] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	6, // 2: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
+	7, // 3: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
+	1, // 4: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
+	4, // 5: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
+	8, // 6: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
+	2, // 7: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
+	5, // 8: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
+	6, // [6:9] is the sub-list for method output_type
+	3, // [3:6] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_coordinator_proto_init() }
@@ -500,6 +513,7 @@ func file_railyard_v1_coordinator_proto_init() {
 		return
 	}
 	file_railyard_v1_bench_proto_init()
+	file_railyard_v1_failure_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
