@@ -175,6 +175,8 @@ func (v *verdict) locate() {
 	switch {
 	case v.Rank < 0:
 		v.Rank, v.Peer = w.Rank, w.Peer
+	case w.Rank == v.Rank: // nobody else waits any more
+		v.Peer = w.Peer
 	default:
 		v.Peer = w.Rank
 	}
