@@ -23,6 +23,7 @@ SEED      ?= 1
 N         ?= 50
 BENCHTIME ?= 1s
 IMAGE     ?= railyard
+ROUNDS    ?= 50
 
 BUF_VERSION         := v1.75.0
 PROTOC_GEN_VERSION  := v1.36.12
@@ -87,13 +88,36 @@ image: ## container image of both binaries: make image IMAGE=railyard
 	GOOS=linux GOARCH="$$(docker version --format '{{.Server.Arch}}')" $(MAKE) --no-print-directory build BIN=.tmp/image
 	docker build -q -t $(IMAGE) -f deploy/Dockerfile .tmp/image
 
+# A round takes some 3 s, twice: on a bench of its own and on a cluster that stays.
+.PHONY: chaos
+chaos: build ## kill and stop processes at random under benches: make chaos SEED=1 ROUNDS=50
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestChaos|TestChaosServe|TestCoordinatorStopped)$$' -v -count=1 -timeout 30m ./internal/e2e -args -chaos.rounds=$(ROUNDS) -chaos.seed=$(SEED)
+
+# The figures in docs/limitations.md are those of a run of this target.
+.PHONY: detect
+detect: build ## how soon a process that was killed or stopped is known, idle and beside busy loops
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestDetect|TestNoFalseDeaths|TestManyMembers)$$' -count=1 -timeout 30m ./internal/e2e -args -detect.tries=20 -detect.soak=1m
+
+.PHONY: soak
+soak: build ## ten minutes beside busy loops, without a false death
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^TestNoFalseDeaths$$' -count=1 -timeout 20m ./internal/e2e -args -detect.soak=10m
+
 .PHONY: e2e-docker
 e2e-docker: ## 4 nodes in containers (skips with a reason where there is no Docker engine)
 	deploy/e2e.sh
 
 .PHONY: examples
-examples: build ## check the cluster files in deploy/
-	@for f in deploy/clusters/*.yaml; do echo "$(BIN)/coordinator validate $$f"; $(BIN)/coordinator validate "$$f" || exit; done
+examples: build ## check the cluster and scenario files in deploy/
+	@for f in deploy/clusters/*.yaml deploy/scenarios/*.yaml; do echo "$(BIN)/coordinator validate $$f"; $(BIN)/coordinator validate "$$f" || exit; done
+
+# Each says in its file what must come out. CLOCK=predict needs no other process.
+CLOCK ?= virtual
+.PHONY: scenarios
+scenarios: build ## run the worked experiments in deploy/scenarios: make scenarios CLOCK=virtual
+	@bad=; for f in deploy/scenarios/*.yaml; do \
+	  out=$$($(BIN)/coordinator run "$$f" --clock $(CLOCK) --store .tmp/store --quiet --timeout 60s 2>&1) || bad="$$bad $$f"; \
+	  case "$$bad" in *"$$f") printf '%s\n%s\n' "$$f" "$$out" >&2 ;; *) echo "$${out%%$$'\n'*}" ;; esac; \
+	done; [ -z "$$bad" ] || { echo "make scenarios: not as expected:$$bad" >&2; exit 1; }
 
 .PHONY: bench
 bench: build ## all benchmarks, whole commands included: make bench BENCHTIME=1s
@@ -115,6 +139,11 @@ bench-smoke: build ## the benchmarks that take seconds, once each
 bench-shaping: ## what shaped connections promise, measured, idle and beside a busy process
 	go build -o .tmp/shapebench ./internal/shapebench
 	.tmp/shapebench
+
+# It needs a host with nothing else to do: what is measured is wall time.
+.PHONY: bench-paced
+bench-paced: build ## the paced clock against predict, on an idle host
+	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^$$' -bench Paced -benchtime 1x -timeout 20m ./internal/e2e/...
 
 .PHONY: bench-%
 bench-%: ## benchmarks of one package, named by its last element: make bench-kernel

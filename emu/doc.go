@@ -4,6 +4,8 @@
 //	cluster.go  Cluster: the declared hardware, as a cluster file says it
 //	forwarding.go  whether GPUs forward to owners of rails, and rings change rails
 //	load*.go    reading, validating and printing cluster files
+//	scenario.go Scenario: operations, faults and what is expected
+//	load*.go    reading, validating and printing cluster files; load_scenario*.go those of scenarios
 //	slice.go    slices of TPU pods: shape, optical circuits, what is dark
 //	rewire.go   Rewired: circuits set anew, for the next run
 //	custom.go   fabrics that list their own switches and links
@@ -23,10 +25,13 @@
 //	kernel/    the node kernel: executes plans in emulated time
 //	payload/   real elements: what the kernel's moves do to a rank's buffers
 //	window/    the virtual clock's arithmetic: horizons, grants, frames in flight
+//	pace/      the paced clock's arithmetic: emulated time against the wall
 //	wiring/    ids of blocks and connections, and how their ends are joined
 //	timeline/  records as text
 //	predict/   one kernel, the whole cluster, to the end
 //	tuner/     NCCL's published cost model: which algorithm, protocol, channels
+//	experiment/ a scenario carried out: attempts, policies, expectations
+//	rehearse/  scenarios in one kernel
 //	fault/     declared faults, made into what each part is like at each instant
 //	trial/     when a batch that faults struck is over, and why
 //	sweep/     from what a user asks of bench or predict to batches, and rows

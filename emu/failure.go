@@ -31,6 +31,14 @@ const (
 	AllRanksStuck     Hang = "all-ranks-stuck"    // all entered, none moves
 )
 
+// Causes returns all of them.
+func Causes() []Cause { return []Cause{PeerLost, LinkDown, Timeout, Mismatch, Deadlock, Aborted} }
+
+// Hangs returns all of them.
+func Hangs() []Hang {
+	return []Hang{MissingEnter, SignatureMismatch, MissingExit, AllRanksStuck}
+}
+
 // Failure is the verdict on a run that did not end well: what stopped it first,
 // where, and when. Positions that mean nothing are -1.
 type Failure struct {

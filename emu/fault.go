@@ -70,6 +70,9 @@ type Resilience struct {
 	// Control is how long news takes from one node to all others: of a broken
 	// socket, of an abort.
 	Control shaping.Duration
+	// Replan is how long survivors take from an abort to the next attempt: to agree on
+	// a communicator, and to make its connections.
+	Replan shaping.Duration
 	// Watchdog ends an operation that makes no progress, so long after its start.
 	Watchdog shaping.Duration
 }
@@ -80,6 +83,7 @@ func DefaultResilience() Resilience {
 		IBTimeout: 20, IBRetry: 7, // NCCL since 2.23 (docs: NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT)
 		Probe:    10 * shaping.Millisecond,  // NCCL 2.30 resiliency: probe delay
 		Recover:  200 * shaping.Millisecond, // NCCL 2.30 resiliency: start delay of port recovery
+		Replan:   500 * shaping.Millisecond, // assumed: ncclCommShrink or ncclCommInit of some hundred ranks
 		Control:  200 * shaping.Microsecond, // assumed: a message over the management network to every node
 		Watchdog: 600 * shaping.Second,      // PyTorch: process-group timeout of NCCL, 10 min
 	}

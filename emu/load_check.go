@@ -29,6 +29,10 @@ type Known struct {
 	Routings []string
 	// Ports returns how many NICs a fabric of the given kind and link joins.
 	Ports func(kind, link string) int
+	// Fabric reads the name of a fabric, such as rail-ndr.
+	Fabric func(name string) (kind, link string, err error)
+	// Faults knows types of faults; scenarios need it.
+	Faults KnownFaults
 	// Joins returns why the effective cluster's fabric cannot be built.
 	Joins func(c *Cluster) error
 }
@@ -40,6 +44,18 @@ type KnownSystem struct {
 	Kind, Link string // the fabric it ships with
 	// Pod is what ICI may join, where there is any.
 	Pod Pod
+}
+
+// KnownFaults is what scenarios need to know of faults.
+type KnownFaults struct {
+	// Type settles the type that a word means, or says that there is none.
+	Type func(word string) (string, error)
+	// Set gives a fault, whose type is settled, a parameter by its word.
+	Set func(f *Fault, word, value string) error
+	// Words returns the parameters of a fault as Set reads them.
+	Words func(f *Fault) [][2]string
+	// Check returns what else is wrong with a scenario, in values of type *Problem.
+	Check func(s *Scenario) error
 }
 
 // Validate says what is wrong with a cluster, all at once: the error joins

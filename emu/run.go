@@ -40,8 +40,14 @@ type Run struct {
 	// Offset is the session's instant at which iteration 0 is issued.
 	Offset shaping.Time
 
+	// First is the number of iteration 0 on its communicator, for reports, and Number
+	// among all operations of a scenario. No kernel looks at either.
+	First  int64
+	Number int
 	// Absent lists ranks that never call.
 	Absent []int
+	// Late lists ranks that call later than the others.
+	Late []Late
 	// Odd lists ranks that call otherwise than the others: with another size, type,
 	// reduction, root or operation.
 	Odd []Odd
@@ -49,6 +55,12 @@ type Run struct {
 	// its process issues this one; -1 for at once. One process waits for one
 	// operation before it issues the next.
 	After []int32
+}
+
+// Late is a rank that calls so long after the others.
+type Late struct {
+	Rank int
+	By   shaping.Duration
 }
 
 // Odd is a rank's call that does not match those of the others.
@@ -79,7 +91,12 @@ func (r *Run) Build(s collective.Shape) (*collective.Plan, error) {
 
 // Batch is a set of runs that are in flight together. A session's batches
 // follow one another: each begins when nothing of the one before is pending.
-type Batch struct{ Runs []Run }
+type Batch struct {
+	Runs []Run
+	// Watchdog ends an operation of the batch that makes no progress, so long after
+	// its start. 0: the session's.
+	Watchdog shaping.Duration
+}
 
 // Offset returns when the batch begins: the earliest offset of its runs.
 func (b *Batch) Offset() shaping.Time {

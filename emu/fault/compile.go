@@ -124,7 +124,22 @@ func (c *compiler) strike(i int, f *emu.Fault) {
 	}
 	s.spans = s.instants()
 	if len(c.errs) == before {
+		s.note()
 		k.compile(s)
+	}
+}
+
+// note keeps when the fault strikes what.
+func (s *strike) note() {
+	if !s.kind.reads("at") {
+		return
+	}
+	var names []string
+	for _, p := range s.hit {
+		names = append(names, p.name)
+	}
+	for _, span := range s.spans {
+		s.s.struck = append(s.s.struck, Struck{s.index, span.from, span.to, names})
 	}
 }
 

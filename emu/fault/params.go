@@ -224,6 +224,33 @@ func (p *Param) text(f *emu.Fault) string {
 	return ""
 }
 
+// Words returns the parameters of a fault that are set, as Set reads them.
+func Words(f *emu.Fault) [][2]string {
+	k, err := Lookup(f.Type)
+	if err != nil {
+		return nil
+	}
+	var all [][2]string
+	ps, _ := k.Params()
+	for i := range ps {
+		text := ps[i].text(f)
+		switch at := ps[i].at(f).(type) {
+		case *int:
+			if ps[i].Word == "bit" && *at == 0 {
+				text = "0"
+			}
+		case *int64:
+			if ps[i].Word == "element" && *at == 0 {
+				text = "0"
+			}
+		}
+		if text != "" {
+			all = append(all, [2]string{ps[i].Word, text})
+		}
+	}
+	return all
+}
+
 // bad reports a value out of the range that any type could take.
 func (p *Param) bad(f *emu.Fault) string {
 	switch at := p.at(f).(type) {

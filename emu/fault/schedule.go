@@ -3,6 +3,7 @@ package fault
 import (
 	"cmp"
 	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/railyard/railyard/emu/fabric"
@@ -12,17 +13,34 @@ import (
 // Schedule is what the faults of a session do, part by part. It is read only
 // once compiled. A nil Schedule has no faults.
 type Schedule struct {
-	seed  uint64
-	ports map[fabric.PortID]*Line
-	gpus  map[int]*Line
-	dead  map[int]shaping.Time // node → when its process is killed
-	stops []Stop               // by instant, then GPU
-	calls []Call
-	flips []Flip
-	cuts  []cut
-	walls []Wall
+	seed   uint64
+	ports  map[fabric.PortID]*Line
+	gpus   map[int]*Line
+	dead   map[int]shaping.Time // node → when its process is killed
+	stops  []Stop               // by instant, then GPU
+	calls  []Call
+	flips  []Flip
+	cuts   []cut
+	walls  []Wall
+	struck []Struck
 	// waiting are the faults whose instant a rehearsal must find.
 	waiting []int
+}
+
+// Struck says when a fault strikes what, for reports.
+type Struck struct {
+	Fault    int
+	From, To shaping.Time // To is Never where nothing ends it
+	Parts    []string     // names
+}
+
+// Struck lists when faults strike, in the order of the faults and then of instants.
+// Faults that strike calls have no instant, and are not there.
+func (s *Schedule) Struck() []Struck {
+	if s == nil {
+		return nil
+	}
+	return s.struck
 }
 
 // Wall is a fault of this tool's own processes that emulated time does not know.
@@ -229,6 +247,36 @@ func (s *Schedule) Flips() []Flip {
 		return nil
 	}
 	return s.flips
+}
+
+// FlipsOf lists the bits that turn over in the results of a GPU after an instant, up
+// to another: those of the operations that are over then hold them. What was left to
+// chance is drawn.
+func (s *Schedule) FlipsOf(gpu int, after, until shaping.Time) []Flip {
+	var all []Flip
+	for _, f := range s.Flips() {
+		if f.GPU != gpu || f.At <= after || f.At > until {
+			continue
+		}
+		if f.Element < 0 {
+			const positive = 1<<63 - 1
+			f.Element = int64(s.Draw(drawElement, uint64(f.Fault), uint64(f.At), uint64(gpu)) & positive)
+		}
+		if f.Bit < 0 {
+			const widest = 64 // bits of an element; narrower ones take what is left of it
+			f.Bit = int(s.Draw(drawBit, uint64(f.Fault), uint64(f.At), uint64(gpu)) % widest)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// Place returns which of real elements it strikes, when a part of the buffer has
+// count elements and real ones stand for them.
+func (f *Flip) Place(count, real int64) int64 {
+	hi, lo := bits.Mul64(uint64(f.Element%count), uint64(real))
+	place, _ := bits.Div64(hi, lo, uint64(count))
+	return int64(place)
 }
 
 // Certain is a chance of one: chances of packets are in billionths.

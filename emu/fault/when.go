@@ -18,6 +18,8 @@ const (
 	drawChance = iota + 1
 	drawTarget
 	drawSides
+	drawElement
+	drawBit
 )
 
 // waits reports whether a rehearsal must find the instant. Calls count operations

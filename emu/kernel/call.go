@@ -18,7 +18,13 @@ func (k *Kernel) call(ri int32) {
 	if slices.Contains(r.Absent, rank) || rank < len(r.After) && r.After[rank] >= 0 {
 		return
 	}
-	k.launch(ri, 0, r.Offset)
+	at := r.Offset
+	for _, l := range r.Late {
+		if l.Rank == rank {
+			at = at.Add(l.By)
+		}
+	}
+	k.launch(ri, 0, at)
 }
 
 // follow issues what a rank's process calls once a run has ended there.

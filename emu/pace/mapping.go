@@ -53,6 +53,11 @@ func (m *Mapping) Wall(t shaping.Time) int64 {
 // Lasts returns what an emulated duration takes in wall time, in nanoseconds.
 func (m *Mapping) Lasts(d shaping.Duration) int64 { return scale(int64(d), m.Dilation, psPerNs) }
 
+// Spans returns the emulated duration that so many nanoseconds of wall time are.
+func (m *Mapping) Spans(ns int64) shaping.Duration {
+	return shaping.Duration(scale(ns, psPerNs, m.Dilation))
+}
+
 // scale returns v·num/den, rounded down and capped; v is not negative.
 func scale(v, num, den int64) int64 {
 	hi, lo := bits.Mul64(uint64(v), uint64(num))

@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"cmp"
+
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/fault"
@@ -35,6 +37,7 @@ type run struct {
 
 // New returns the trial of a batch.
 func New(f *fabric.Fabric, b emu.Batch, s *fault.Schedule, bear emu.Resilience) *Trial {
+	bear.Watchdog = cmp.Or(b.Watchdog, bear.Watchdog)
 	t := &Trial{fabric: f, batch: b, faults: s, bear: bear}
 	for i := range b.Runs {
 		r := &b.Runs[i]
@@ -62,6 +65,7 @@ func (t *Trial) Note(ends []emu.End, failures []emu.Failure) {
 	for i := range failures {
 		f := failures[i]
 		f.Abort = f.At.Add(t.Limit())
+		f.Seq += t.batch.Runs[f.Run].First
 		if t.failure == nil || emu.CompareFailures(f, *t.failure) < 0 {
 			t.failure = &f
 		}
@@ -142,6 +146,8 @@ func (t *Trial) expected() *emu.Failure {
 		t.odd(i, take)
 		if t.runs[i].left > 0 || t.perturbed {
 			t.losses(i, take)
+		}
+		if t.runs[i].left > 0 {
 			t.watch(i, take)
 		}
 	}
@@ -162,7 +168,7 @@ func (t *Trial) losses(i int, take func(emu.Failure)) {
 				continue
 			}
 			at := max(s.At, r.Offset).Add(t.Limit())
-			take(emu.Failure{Cause: emu.PeerLost, Run: i, Seq: int64(t.runs[i].by[rank]), Rank: rank, Peer: -1, Channel: -1, Step: -1,
+			take(emu.Failure{Cause: emu.PeerLost, Run: i, Seq: r.First + int64(t.runs[i].by[rank]), Rank: rank, Peer: -1, Channel: -1, Step: -1,
 				Fault: s.Fault, At: at, Abort: at})
 		}
 	}
@@ -174,7 +180,7 @@ func (t *Trial) odd(i int, take func(emu.Failure)) {
 	r := &t.batch.Runs[i]
 	for _, o := range r.Odd {
 		at := r.Offset.Add(r.Launch + t.Limit())
-		take(emu.Failure{Cause: emu.Mismatch, Hang: emu.SignatureMismatch, Run: i, Rank: o.Rank, Peer: -1, Channel: -1, Step: -1,
+		take(emu.Failure{Cause: emu.Mismatch, Hang: emu.SignatureMismatch, Run: i, Seq: r.First, Rank: o.Rank, Peer: -1, Channel: -1, Step: -1,
 			Fault: -1, At: at, Abort: at, Text: o.Says})
 	}
 }

@@ -3,6 +3,7 @@ package trial
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,10 +78,11 @@ type verdict struct {
 
 // hang says what kind of hang it is.
 func (v *verdict) hang() {
-	v.Seq = int64(slices.Min(v.runs[v.Run].by))
+	behind := slices.Min(v.runs[v.Run].by)
+	v.Seq = v.batch.Runs[v.Run].First + int64(behind)
 	entered := 0
 	for _, p := range v.of(v.Run) {
-		if p.Entered <= int(v.Seq) {
+		if p.Entered <= behind {
 			v.absent = append(v.absent, p.Rank)
 		} else {
 			entered++
@@ -113,6 +115,7 @@ func (v *verdict) of(run int) []emu.Progress {
 // here: operations were issued in different orders.
 func (v *verdict) crossed() bool {
 	r := &v.batch.Runs[v.Run]
+	elsewhere := map[int][]int{} // run → GPUs that wait there
 	for _, rank := range v.absent {
 		if rank >= len(r.After) || r.After[rank] < 0 {
 			return false
@@ -122,12 +125,15 @@ func (v *verdict) crossed() bool {
 		if gpu < 0 || v.runs[before].by[gpu] > 0 {
 			return false
 		}
-		v.circle = append(v.circle, fmt.Sprintf("GPU %d waits in run %d", r.Comm[rank], before))
+		elsewhere[before] = append(elsewhere[before], r.Comm[rank])
 	}
 	for rank, gpu := range r.Comm {
 		if !slices.Contains(v.absent, rank) && v.runs[v.Run].by[rank] == 0 {
-			v.circle = append(v.circle, fmt.Sprintf("GPU %d in run %d", gpu, v.Run))
+			elsewhere[v.Run] = append(elsewhere[v.Run], gpu)
 		}
+	}
+	for _, run := range slices.Sorted(maps.Keys(elsewhere)) {
+		v.circle = append(v.circle, fmt.Sprintf("%d wait in %s, call %d (GPUs %s)", len(elsewhere[run]), v.batch.Runs[run].Op, run, emu.FormatRanks(elsewhere[run])))
 	}
 	return true
 }
@@ -169,6 +175,8 @@ func (v *verdict) locate() {
 	switch {
 	case v.Rank < 0:
 		v.Rank, v.Peer = w.Rank, w.Peer
+	case w.Rank == v.Rank: // nobody else waits any more
+		v.Peer = w.Peer
 	default:
 		v.Peer = w.Rank
 	}

@@ -46,6 +46,7 @@ const (
 	cobra     = "github.com/spf13/cobra"
 	pflag     = "github.com/spf13/pflag"
 	progress  = "github.com/schollz/progressbar/v3"
+	renameio  = "github.com/google/renameio/v2"
 	memberlst = "github.com/hashicorp/memberlist"
 )
 
@@ -168,6 +169,14 @@ var table = []row{
 		imports: []string{"shaping", "emu", "emu/fabric", "emu/transit", "emu/kernel", "emu/fault", "emu/trial"},
 		never:   []string{"emu/window"},
 		reason:  "the reference answer: one kernel to the end, with no window that could be wrong in the same way"},
+	{path: "emu/experiment", level: pure,
+		imports: []string{"shaping", "collective", "emu", "emu/fabric", "emu/fault", "emu/sweep"},
+		never:   []string{"emu/kernel", "emu/predict"},
+		reason:  "attempts, policies and verdicts, whoever executes the batches; so it executes none"},
+	{path: "emu/rehearse", level: pure,
+		imports: []string{"shaping", "emu", "emu/kernel", "emu/payload", "emu/predict", "emu/experiment"},
+		never:   []string{"emu/window"},
+		reason:  "scenarios in one kernel: finds instants before a run, and is the reference for real processes"},
 
 	{path: "proto/railyard/v1", level: contract,
 		modules: []string{grpc, protobuf},
@@ -182,6 +191,11 @@ var table = []row{
 	{path: "internal/report", level: glue,
 		imports: []string{"collective", "emu/sweep"},
 		reason:  "prints results as nccl-tests does; to a writer it is given"},
+
+	{path: "internal/lab", level: glue,
+		imports: []string{"shaping", "emu", "emu/experiment"},
+		modules: []string{renameio},
+		reason:  "what became of a scenario, as files; what the host's clock says stays apart"},
 
 	{path: "internal/wallclock", level: host,
 		imports: []string{"shaping/pacer"},
@@ -206,14 +220,14 @@ var table = []row{
 
 	{path: "internal/cli", level: program,
 		imports: []string{"shaping", "shaping/link", "collective", "collective/msccl", "emu/suggest", "emu/machine", "emu/machine/smi", "emu/machine/topoxml", "emu/network/survey",
-			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/fault", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "emu/pace", "internal/report"},
-		modules: []string{cobra, pflag, zap, xterm, progress},
+			"emu", "emu/catalog", "emu/network", "emu/fabric", "emu/fault", "emu/topo", "emu/draw", "emu/tuner", "emu/sweep", "emu/experiment", "emu/pace", "internal/report"},
+		modules: []string{cobra, pflag, zap, xterm, progress, renameio},
 		never:   []string{"emu/predict", "internal/nodesim", "internal/coordinator"},
 		stdout:  true,
 		reason:  "flags to Config; what runs is brought by cmd, so all of it is tested without a host"},
 	{path: "internal/verbs", level: program,
-		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/fabric", "emu/fault", "emu/kernel", "emu/tuner", "emu/sweep",
-			"emu/pace", "internal/wallclock", "emu/timeline", "emu/predict", "proto/railyard/v1", "internal/wire", "internal/gossip", "internal/report",
+		imports: []string{"shaping", "collective", "emu", "emu/catalog", "emu/fabric", "emu/fault", "emu/kernel", "emu/tuner", "emu/sweep", "emu/experiment", "emu/rehearse",
+			"emu/pace", "internal/wallclock", "emu/timeline", "emu/predict", "proto/railyard/v1", "internal/wire", "internal/gossip", "internal/report", "internal/lab",
 			"internal/coordinator", "internal/cli"},
 		never:  []string{"internal/nodesim"},
 		stdout: true,

@@ -23,6 +23,9 @@ type Hosts struct {
 	// has ended, soon after the context does.
 	Bench   func(context.Context, BenchConfig, report.Sink) error
 	Predict func(context.Context, BenchConfig, report.Sink) error
+	// Run carries a scenario out and writes what became of it to the writer. progress
+	// is told what is being done.
+	Run func(ctx context.Context, c RunConfig, out io.Writer, progress func(done, total int, what string)) error
 	// Serve runs the coordinator until the context ends.
 	Serve func(context.Context, ServeConfig) error
 	// Up runs a cluster until the context ends, or leaves one behind; Down ends one.
@@ -58,8 +61,8 @@ type App struct {
 func NewApp(version string, hosts Hosts) *App {
 	return &App{
 		Version: version, Hosts: hosts,
-		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
-		ReadFile: upTo(maxRead), ReadPlan: upTo(msccl.MaxText + 1), WriteFile: writeFile,
+		Stdout: &outlet{w: os.Stdout}, Stderr: &outlet{w: os.Stderr}, Getenv: os.Getenv,
+		ReadFile: upTo(maxRead), ReadPlan: upTo(msccl.MaxText + 1), WriteFile: replace,
 	}
 }
 
@@ -81,6 +84,10 @@ func (a *App) Run(ctx context.Context, args []string) int {
 func interruptible() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop)
+	// Whoever reads stdout may go away. Unless somebody listens to this signal
+	// it ends the process there and then; so the write fails instead, and
+	// results that go to a file as well are finished. Children do not inherit it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return ctx, stop
 }
 
@@ -88,7 +95,12 @@ func (a *App) execute(ctx context.Context, root *cobra.Command, args []string) i
 	root.SetArgs(args)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
+	defer release(ctx, a.Stdout, a.Stderr)()
 	err := plainly(root.ExecuteContext(ctx))
+	if out, ok := a.Stdout.(*outlet); ok && out.failure() != nil && ctx.Err() == nil {
+		// Not all that print look, and a result that nobody could read is none.
+		err = &ExitError{ExitUnjudged, out.failure()}
+	}
 	if err != nil {
 		a.complain(root.Name(), err.Error())
 	}
@@ -101,8 +113,6 @@ func (a *App) complain(program, text string) {
 		fmt.Fprintf(a.Stderr, "%s: %s\n", program, strings.TrimRight(line, "\n"))
 	}
 }
-
-func writeFile(path string, data []byte) error { return os.WriteFile(path, data, 0o666) }
 
 // maxRead is more than any file of ours may have, so that readers notice.
 const maxRead = 2 << 20

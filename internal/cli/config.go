@@ -86,6 +86,7 @@ type BenchConfig struct {
 	LaunchEvery   shaping.Duration
 
 	Timeline string // file for one JSON record a line; empty for none
+	Trace    string // file for the same as a Chrome trace; empty for none
 	JSON     string // file for nccl-tests' JSON (-J); empty for none
 	// Timeout in wall time ends a run that takes longer; 0 for none.
 	Timeout time.Duration

@@ -18,6 +18,8 @@
 //	check.go     what flags must satisfy together
 //	bench.go     bench and predict
 //	effective.go --print-effective
+//	keep.go      files that survive a crash
+//	outlet.go    stdout and stderr, which may be full, closed or halted
 //	sink.go      from a run's rows to tables, JSON and CSV
 //	records.go   CSV of whatever else is printed
 //	progress.go  a bar on a terminal, lines elsewhere
@@ -32,6 +34,7 @@
 //	topo_fabric.go topo import: networks read from files of other tools
 //	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
 //	             measures, topo_graph.go draws
+//	run.go       run: an experiment from a scenario file
 //	reach.go     which running cluster a verb means
 //	up.go        up and down
 //	fault.go     fault: faults in force on a running cluster, and the types there are

@@ -39,13 +39,12 @@ func (c *BenchConfig) own() []setting {
 		{name: "launch", arg: "HOW", def: "per-gpu", values: launchNames(), usage: "who issues iterations: a process per-gpu, per-node, or torch", set: c.setLaunch},
 		{name: "procs", arg: "N", usage: "processes to spread the nodes over (default one a node)", set: whole(&c.Procs, 1, maxCount)},
 		{name: "timeline", arg: "FILE", usage: "write what happened: one JSON record a line", set: text(&c.Timeline)},
+		{name: "trace", arg: "FILE", usage: "write what happened as a Chrome trace, which Perfetto opens", set: text(&c.Trace)},
 		{name: "connect", arg: "ADDR", usage: "use the cluster of a coordinator that is up", set: address(&c.Connect)},
 		{name: "nodesim", arg: "PATH", usage: "the nodesim binary (default beside this one, then on PATH)", set: text(&c.Nodesim)},
 		{name: "plan", arg: "FILE", usage: "run this MSCCL plan in place of an algorithm", set: text(&c.PlanFile)},
 		{name: "explain", usage: "after the table, say what was considered for each size, with NCCL's estimates, and what was chosen", set: toggle(&c.Explain)},
 		{name: "print-effective", usage: "print what defaults, environment, file and flags add up to, and run nothing", set: toggle(&c.PrintEffective)},
-
-		{name: "trace", arg: "FILE", usage: "(not yet)", set: later},
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -20,7 +19,7 @@ type progress struct {
 
 func newProgress(w io.Writer, quiet bool) *progress {
 	p := &progress{w: w, quiet: quiet}
-	if f, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+	if f, ok := file(w); ok && !quiet && term.IsTerminal(int(f.Fd())) {
 		p.bar = newBar(w)
 	}
 	return p

@@ -17,9 +17,7 @@ type laterVerb struct {
 	sub         []string
 }
 
-var laterVerbs = []laterVerb{
-	{name: "run", about: "Run an experiment with faults and expectations"},
-}
+var laterVerbs = []laterVerb{}
 
 // root returns the tree of the coordinator's commands. args is the command
 // line, which reports quote.
@@ -40,6 +38,7 @@ func (a *App) root(args []string) *cobra.Command {
 	root.AddCommand(
 		a.bench("bench", "Run a collective over a size sweep on real processes", args, a.Hosts.Bench),
 		a.bench("predict", "Compute the same times in one process, without payload", args, a.Hosts.Predict),
+		a.run(),
 		a.up(args),
 		a.down(),
 		a.status(),

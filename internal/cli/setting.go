@@ -160,6 +160,3 @@ func toggle(to *bool) func(string) error {
 		return nil
 	}
 }
-
-// later refuses a flag of a later version whenever it is given.
-func later(string) error { return errors.New("not yet") }

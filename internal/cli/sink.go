@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/railyard/railyard/internal/report"
@@ -18,6 +16,7 @@ type screen struct {
 	writer   report.Writer
 	progress *progress
 	file     *resultFile // nil without -J
+	results  *report.JSON
 	header   report.Header
 	summary  report.Summary
 	began    bool
@@ -36,7 +35,8 @@ func (a *App) newScreen(c *BenchConfig) (*screen, error) {
 	if s.file, err = openResult(c.JSON); err != nil {
 		return nil, fmt.Errorf("-J: %w", err)
 	}
-	s.writer = report.Multi(s.writer, report.NewJSON(&s.file.content))
+	s.results = report.NewJSON(&s.file.content)
+	s.writer = report.Multi(s.writer, s.results)
 	return s, nil
 }
 
@@ -63,8 +63,15 @@ func (s *screen) Begin(start report.Start) error {
 func (s *screen) Row(r report.Row) error {
 	s.summary.Add(s.header, r)
 	s.progress.clear()
-	return s.writer.Row(r)
+	err := s.writer.Row(r)
+	if s.file != nil {
+		s.file.draft(func() ([]byte, error) { return s.results.Draft(report.Footer{Err: unfinished, End: time.Now()}) })
+	}
+	return err
 }
+
+// unfinished is the error of a result file that a run left when it was killed.
+const unfinished = "unfinished: the run had not ended when this was written"
 
 // Progress implements report.Sink.
 func (s *screen) Progress(done, total int, what string) { s.progress.show(done, total, what) }
@@ -91,7 +98,9 @@ func (s *screen) finish(err error) error {
 		err = errors.Join(err, s.End(report.Footer{Err: text}))
 	}
 	if s.file != nil {
-		err = errors.Join(err, s.file.close())
+		if e := s.file.close(); e != nil {
+			err = errors.Join(err, fmt.Errorf("-J: %w", e))
+		}
 	}
 	switch {
 	case err != nil:
@@ -105,39 +114,4 @@ func (s *screen) finish(err error) error {
 	default:
 		return nil
 	}
-}
-
-// resultFile is a file that gets its content in one piece when all is done.
-// It is opened first of all, so that a run whose result could not be kept does
-// not begin, and what was in it stays until there is something better.
-type resultFile struct {
-	f       *os.File
-	created bool
-	content bytes.Buffer
-}
-
-func openResult(path string) (*resultFile, error) {
-	_, err := os.Stat(path)
-	created := errors.Is(err, os.ErrNotExist)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	return &resultFile{f: f, created: created}, nil
-}
-
-func (r *resultFile) close() error {
-	if r.content.Len() == 0 {
-		if r.created {
-			os.Remove(r.f.Name())
-		}
-		return r.f.Close()
-	}
-	if info, err := r.f.Stat(); err == nil && info.Mode().IsRegular() { // not /dev/stdout or a pipe
-		if err := r.f.Truncate(0); err != nil {
-			return errors.Join(err, r.f.Close())
-		}
-	}
-	_, err := r.content.WriteTo(r.f)
-	return errors.Join(err, r.f.Close())
 }

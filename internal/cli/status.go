@@ -21,6 +21,7 @@ type Status struct {
 	Version     string       `json:"version"`
 	ClusterID   string       `json:"cluster_id"`
 	State       string       `json:"state"` // for example "waiting for nodes", "idle", "running"
+	Lost        *Loss        `json:"lost,omitempty"`
 	Nodes       []NodeStatus `json:"nodes"`
 	// Ports are the queues of the hardware: all in JSON or when asked for, else
 	// those that a fault strikes.
@@ -35,6 +36,14 @@ type PortStatus struct {
 	Name   string `json:"name"`
 	Rate   string `json:"rate"`
 	Struck string `json:"struck,omitempty"` // what faults do to it, and when
+}
+
+// Loss is what a cluster lost last.
+type Loss struct {
+	Cause  string  `json:"cause"` // verdict word
+	Text   string  `json:"text"`  // one line
+	Member string  `json:"member"`
+	Detect float64 `json:"detect_wall_seconds"` // how long it took to notice, at most
 }
 
 // NodeStatus is one server of the cluster.
@@ -78,6 +87,9 @@ func (s Status) write(w io.Writer, format string) error {
 		return json.NewEncoder(w).Encode(s)
 	}
 	fmt.Fprintf(w, "coordinator %s  version %s  cluster %s  %s\n", s.Coordinator, s.Version, s.ClusterID, s.State)
+	if s.Lost != nil {
+		fmt.Fprintf(w, "lost: %s\n", s.Lost.Text)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NODE\tSYSTEM\tGPUS\tNICS\tSTATE\tPROCESS\tADDRESS")
 	for _, n := range s.Nodes {

@@ -13,7 +13,7 @@ func (a *App) validate() *cobra.Command {
 	var effective bool
 	settings := []setting{{name: "print-effective", usage: "print the files with every default filled in", set: toggle(&effective)}}
 	cmd := &cobra.Command{
-		Use: "validate FILE...", Short: "Check cluster files without running anything",
+		Use: "validate FILE...", Short: "Check cluster and scenario files without running anything",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
 			if err == nil && len(args) == 0 {
@@ -45,6 +45,10 @@ func (a *App) validateFiles(files []string, effective bool) error {
 			errs = append(errs, err)
 			continue
 		}
+		if emu.KindOf(data) == emu.KindScenario {
+			errs = append(errs, a.validateScenario(f, effective))
+			continue
+		}
 		c, err := emu.LoadCluster(f, data, known())
 		if err != nil {
 			errs = append(errs, err)
@@ -61,8 +65,21 @@ func (a *App) validateFiles(files []string, effective bool) error {
 		}
 		fmt.Fprintf(a.Stdout, "%s: ok: %d nodes, %d GPUs, %s\n", f, c.Nodes(), gpus, fabricWords(e.Fabric))
 	}
-	if len(errs) > 0 {
-		return &ExitError{ExitUsage, errors.Join(errs...)}
+	if err := errors.Join(errs...); err != nil {
+		return &ExitError{ExitUsage, err}
+	}
+	return nil
+}
+
+func (a *App) validateScenario(file string, effective bool) error {
+	s, err := a.scenario(file)
+	switch {
+	case err != nil:
+		return err
+	case effective:
+		a.Stdout.Write(effectively(s))
+	default:
+		fmt.Fprintf(a.Stdout, "%s: ok: a scenario of %d runs, %d faults and %d expectations on %d nodes\n", file, len(s.Phases), len(s.Faults), len(s.Expect), s.Cluster.Nodes())
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -23,6 +24,7 @@ type account struct {
 	failed   *Failed // where the failure is one of the emulated cluster
 	toll     Toll
 	wrong    bool
+	fabric   *fabric.Fabric
 }
 
 // Explain says what the last bench did.
@@ -56,8 +58,8 @@ func (s *Server) explained() *railyardv1.ExplainResponse {
 	if a.failure != nil {
 		m.Failure = wire.EncodeFailure(a.failure)
 	}
-	if a.failed != nil && s.cluster != nil {
-		s.blame(a.failed, m)
+	if a.failed != nil {
+		a.blame(m)
 	}
 	return m
 }
@@ -74,7 +76,8 @@ func (d *Death) words() string {
 const mostWaiting = 2
 
 // blame says who waited for whom when a batch failed.
-func (s *Server) blame(f *Failed, m *railyardv1.ExplainResponse) {
+func (a *account) blame(m *railyardv1.ExplainResponse) {
+	f := a.failed
 	e := f.Outcome.Failure
 	m.Hang, m.Seq, m.Fault, m.AbortPs, m.Row = string(e.Hang), e.Seq, f.Fault, int64(e.Abort), f.Row
 	heard := map[[2]int]emu.Progress{}
@@ -85,7 +88,7 @@ func (s *Server) blame(f *Failed, m *railyardv1.ExplainResponse) {
 		for rank, gpu := range f.Batch.Runs[run].Comm {
 			p, ok := heard[[2]int{run, rank}]
 			m.Ranks = append(m.Ranks, &railyardv1.RankState{Run: uint32(run), Rank: uint32(rank),
-				Node: uint32(s.cluster.fabric.NodeOf(gpu)), Gpu: uint32(s.cluster.fabric.Local(gpu)),
+				Node: uint32(a.fabric.NodeOf(gpu)), Gpu: uint32(a.fabric.Local(gpu)),
 				Entered: int64(p.Entered) - 1, Finished: int64(p.Finished) - 1, Silent: !ok,
 				Lost: run == e.Run && slices.Contains(e.Lost, rank)})
 		}
@@ -105,11 +108,11 @@ func (s *Server) blame(f *Failed, m *railyardv1.ExplainResponse) {
 }
 
 // open begins the account of a bench.
-func (s *Server) open(what string, faults []emu.Fault) {
+func (s *Server) open(f *fabric.Fabric, what string, faults []emu.Fault) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	s.running = what
-	s.last = &account{what: what, verdict: "running", faults: faults}
+	s.last = &account{what: what, verdict: "running", faults: faults, fabric: f}
 }
 
 // book adds a row to the account.

@@ -37,6 +37,8 @@ type Row struct {
 type Sink struct {
 	Started func(Started) error
 	Row     func(Row) error
+	// Doing, when set, is told what goes on, for people who wait.
+	Doing func(what string)
 	// Timeline, when set, gets one JSON record a line, in the kernel's order.
 	Timeline io.Writer
 }
@@ -58,7 +60,7 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 	s := k.newSession(t, spec.Check)
 	execute := func(_ *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.execute(ctx, b) }
 	if spec.Paced {
-		if s.pacing, err = k.newPacing(ctx, spec.Dilation); err != nil {
+		if s.pacing, err = k.newPacing(ctx, spec.Dilation, sink.Doing); err != nil {
 			return err
 		}
 		execute = func(c *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.paced(ctx, c, b) }
@@ -79,6 +81,9 @@ func (k *Cluster) sweep(s *session, sw *sweep.Sweep, sink Sink, execute func(*sw
 		return sink.Row(row)
 	})
 }
+
+// Processes returns over how many nodesims the nodes are spread.
+func (k *Cluster) Processes() int { return len(k.members) }
 
 // Fabric returns the cluster made concrete.
 func (k *Cluster) Fabric() *fabric.Fabric { return k.fabric }

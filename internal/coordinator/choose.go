@@ -43,6 +43,7 @@ func (s *session) choose(ctx context.Context, c *sweep.Case, b emu.Batch, want s
 		res, _, err := s.onWall(ctx, b, d)
 		return err == nil && margin*off(c.Mean(&res, b), want) <= Tolerance, err
 	}
+	p.row.Dilation = 0 // nothing is chosen yet
 	d, known := limit.Dilation, p.strain[limit.Work] > 0
 	if known {
 		d = int64(min(max(float64(d)*p.strain[limit.Work], 1), pace.MaxDilation))

@@ -146,11 +146,14 @@ func (c *Client) take(m *railyardv1.BenchResponse, sink Sink) error {
 		k := m.GetRow().GetCost()
 		return sink.Row(Row{Row: r, Pace: p, Explain: m.GetRow().GetExplain(), Cost: Cost{Rounds: k.GetRounds(), Grants: k.GetGrants(),
 			Frames: k.GetFrames(), Events: k.GetEvents(), Wall: time.Duration(k.GetWallNs())}})
+	case m.GetProgress() != nil && sink.Doing != nil:
+		sink.Doing(m.GetProgress().GetDoing())
+		return nil
 	case m.GetTimeline() != nil && sink.Timeline != nil:
 		_, err := sink.Timeline.Write(m.GetTimeline().GetLines())
 		return err
 	default:
-		return nil // progress and the summary say nothing that rows have not
+		return nil // the summary says nothing that rows have not
 	}
 }
 

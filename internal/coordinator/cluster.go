@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -36,6 +37,9 @@ type Cluster struct {
 	bereft  func(i int, how *wire.Failure) error
 	cancel  context.CancelFunc
 	ctx     context.Context // of the sessions
+	vigils  sync.WaitGroup
+	alarm   chan struct{} // holds a token once a session has broken off
+	broken  *wire.Failure // why it can't be used any more; guarded by Server.busy
 	clock   wallclock.Clock
 	unclock func() // lets go of it
 	heard   int64  // when the answer that was heard last came, on clock
@@ -52,7 +56,8 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 	if err := c.complete(f.Nodes()); err != nil {
 		return nil, wire.Failf(wire.Config, "%v", err)
 	}
-	k := &Cluster{config: c, log: c.Logger.Named("coordinator"), fabric: f, answers: make(chan answer, 64)}
+	k := &Cluster{config: c, log: c.Logger.Named("coordinator"), fabric: f, answers: make(chan answer, 64),
+		roster: c.roster, alarm: make(chan struct{}, 1)}
 	if k.clock, k.unclock = c.Clock, func() {}; k.clock == nil {
 		if k.clock, k.unclock, err = wallclock.Host(); err != nil {
 			return nil, fmt.Errorf("clock: %w", err)
@@ -75,8 +80,17 @@ func (k *Cluster) start(ctx context.Context) error {
 		}
 	}
 	id := cmp.Or(k.config.ClusterID, randomID())
-	if err := k.enter(ctx, id); err != nil {
-		return err
+	if k.roster == nil {
+		var err error
+		if k.roster, err = enter(ctx, &k.config, id); err != nil {
+			return err
+		}
+	}
+	if k.config.gathering != nil {
+		k.config.gathering(k)
+	}
+	if k.config.Entered != nil {
+		k.config.Entered(k.roster.Addr())
 	}
 	if k.config.Spawn {
 		if err := k.spawnAll(binary, id); err != nil {
@@ -91,22 +105,15 @@ func (k *Cluster) start(ctx context.Context) error {
 }
 
 // enter makes the coordinator the first member.
-func (k *Cluster) enter(ctx context.Context, id string) error {
-	g := k.config.Gossip
-	g.Name, g.Logger = "coordinator", k.config.Logger
-	g.Meta = gossip.Member{Role: gossip.Coordinator, Cluster: id, Version: k.config.Version}
+func enter(ctx context.Context, c *Config, id string) (*gossip.Roster, error) {
+	g := c.Gossip
+	g.Name, g.Logger = "coordinator", c.Logger
+	g.Meta = gossip.Member{Role: gossip.Coordinator, Cluster: id, Version: c.Version}
 	roster, err := gossip.Start(ctx, g)
 	if err != nil {
-		return wire.Failf(wire.Config, "--gossip: %v", err)
+		return nil, wire.Failf(wire.Config, "--gossip: %v", err)
 	}
-	k.roster = roster
-	if k.config.gathering != nil {
-		k.config.gathering(k)
-	}
-	if k.config.Entered != nil {
-		k.config.Entered(roster.Addr())
-	}
-	return nil
+	return roster, nil
 }
 
 // Join returns the address at which nodesims join.
@@ -115,7 +122,7 @@ func (k *Cluster) Join() string { return k.roster.Addr() }
 func (k *Cluster) spawnAll(binary, id string) error {
 	debug := k.log.Core().Enabled(zap.DebugLevel)
 	for _, nodes := range spread(k.fabric.Nodes(), k.config.Procs) {
-		p, err := spawn(binary, nodes, k.roster.Addr(), id, debug)
+		p, err := spawn(binary, nodes, k.roster.Addr(), id, debug, k.config.NodeLog)
 		if err != nil {
 			return err
 		}
@@ -132,12 +139,12 @@ func (k *Cluster) assemble(ctx context.Context, id string) (gossip.Assembly, err
 	for _, p := range k.processes {
 		go func() {
 			if how, ok := p.ended(limited, k.config.Assembly); ok {
-				cancel(wire.Failf(wire.Config, "process %s did not start: %s", p.name, how))
+				cancel(p.stillborn(how))
 			}
 		}()
 	}
 	a, err := k.roster.Await(limited, gossip.Expect{Nodes: k.fabric.Nodes(), Cluster: id,
-		Version: k.config.Version, Deadline: k.config.Assembly})
+		Version: k.config.Version, Lost: k.config.lost.has, Deadline: k.config.Assembly})
 	if err == nil {
 		return a, nil
 	}
@@ -154,6 +161,10 @@ func (k *Cluster) assemble(ctx context.Context, id string) (gossip.Assembly, err
 	return a, wire.Failf(wire.Timeout, "%v", err)
 }
 
+// retry bounds how long members may take to answer where another attempt
+// follows: one of them may be a process whose death nobody has noticed yet.
+const retry = 10 * time.Second
+
 // setUp opens a session with every member and waits until all are ready.
 func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 	k.place(a)
@@ -166,16 +177,21 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 		}
 		m.Participants = append(m.Participants, out)
 	}
-	attempt, cancel := context.WithTimeout(ctx, k.config.Assembly)
+	within := min(k.config.Assembly, DefaultAssembly)
+	if k.config.lost != nil {
+		within = min(within, retry)
+	}
+	attempt, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for i, p := range k.members {
-		if err := p.open(attempt, k.ctx, k.answers, k.clock, k.config.Network); err != nil {
+		if err := k.open(attempt, p); err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
 		own := &railyardv1.Setup{Session: m.Session, ProtocolVersion: m.ProtocolVersion, Cluster: m.Cluster,
-			Self: uint32(i), Participants: m.Participants}
+			Self: uint32(i), Participants: m.Participants, Lasting: k.config.lost != nil}
 		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Setup{Setup: own}})
 	}
+	k.vigils.Go(k.vigil)
 	return k.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		if r.GetReady() == nil {
 			return false, nil
@@ -213,26 +229,34 @@ const closing = 500 * time.Millisecond
 
 // Close ends the sessions, and every process it started, within two seconds.
 func (k *Cluster) Close() {
-	defer k.unclock()
 	deadline := time.After(grace)
 	for _, m := range k.members {
 		if m.stream != nil {
 			_ = m.stream.CloseSend()
 		}
 	}
-	if k.roster != nil {
+	own := k.roster != nil && k.config.roster == nil
+	if own {
 		k.roster.Leave(closing)
 	}
 	stop(k.processes, deadline)
+	k.breakOff()
+	if own {
+		k.roster.Close()
+	}
+}
+
+// breakOff drops the sessions as they are.
+func (k *Cluster) breakOff() {
+	defer k.unclock()
 	k.cancel()
+	k.vigils.Wait()
 	for _, m := range k.members {
 		if m.conn != nil {
 			_ = m.conn.Close()
 		}
 	}
-	if k.roster != nil {
-		k.roster.Close()
-	}
+	stop(k.processes, time.After(grace)) // others will be started
 }
 
 func randomBytes(n int) []byte {

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -39,11 +40,16 @@ type Config struct {
 	// Stall bounds, in wall time, how long a nodesim that owes a report may
 	// say nothing at all.
 	Stall time.Duration
+	// Answer bounds, in wall time, how long a nodesim that the others take for
+	// dead may take to answer the coordinator before it counts as lost.
+	Answer time.Duration
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
 	// Ready, when set, is called by Serve once every node is there.
 	Ready  func()
 	Logger *zap.Logger
+	// NodeLog, when set, opens where a nodesim that is started here writes its log.
+	NodeLog func(name string) (io.WriteCloser, error)
 	// Network is what streams go over; nil is TCP.
 	Network wire.Network
 	// Clock is the wall clock of the paced clock; nil is that of this host.
@@ -52,6 +58,11 @@ type Config struct {
 	// for.
 	Capacity *pace.Capacity
 
+	// roster, when set, is one that outlives the cluster.
+	roster *gossip.Roster
+	// lost notes members whose sessions broke off: when, by name and instance.
+	// nil: this is the only cluster there will be.
+	lost *losses
 	// gathering, when set, is told the cluster as soon as it has a roster.
 	gathering func(*Cluster)
 }
@@ -60,6 +71,7 @@ type Config struct {
 const (
 	DefaultAssembly = 30 * time.Second
 	DefaultStall    = 60 * time.Second
+	DefaultAnswer   = time.Second
 )
 
 func (c *Config) complete(nodes int) error {
@@ -75,6 +87,9 @@ func (c *Config) complete(nodes int) error {
 	}
 	if c.Stall == 0 {
 		c.Stall = DefaultStall
+	}
+	if c.Answer == 0 {
+		c.Answer = DefaultAnswer
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()

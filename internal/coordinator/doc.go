@@ -4,7 +4,7 @@
 //
 //	config.go    Config: what it is told
 //	cluster.go   Start, Close: from nothing to a cluster that is ready
-//	spawn.go     nodesim processes of its own
+//	spawn.go     nodesim processes of its own; spawn_linux.go, spawn_other.go
 //	member.go    one nodesim: its session stream
 //	execute.go   a batch, in rounds
 //	struck.go    sessions that faults strike: failures are outcomes, processes die as declared
@@ -20,10 +20,13 @@
 //	pace_row.go  how well time was kept, on the wire
 //	use.go       where the time went
 //	failure.go   which process is to blame
-//	serve.go     the gRPC service of `coordinator serve`
+//	vigil.go     processes that are stopped, or out of reach
+//	serve.go     the gRPC service of `coordinator serve`, which outlives clusters
+//	losses.go    who is gone though the roster has it still
+//	status.go    what goes on; shutting down
+//	sender.go    a bench as messages
 //	faults.go    faults in force there
 //	account.go   what became of the last bench there
-//	anew.go      what is done when it breaks: an end, or a new start
 //	client.go    Bench on a coordinator elsewhere
 //
 // Times come from the kernels in the nodesims. This package imports no node

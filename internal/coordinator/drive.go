@@ -22,6 +22,7 @@ type drive struct {
 	nodes   []driven
 	alarm   wallclock.Alarm // for the fabric
 	rings   chan struct{}
+	doing   string
 	late    pace.Lateness   // of the fabric
 	all     []pace.Lateness // of the nodes, when they have finished
 }
@@ -36,8 +37,8 @@ type driven struct {
 	start   int64 // of the batch, as its clock was told
 }
 
-func newDrive(s *session, dilation int64) *drive {
-	d := &drive{session: s, nodes: make([]driven, len(s.members)), rings: make(chan struct{}, 1), all: make([]pace.Lateness, len(s.members))}
+func newDrive(s *session, dilation int64, doing string) *drive {
+	d := &drive{session: s, doing: doing, nodes: make([]driven, len(s.members)), rings: make(chan struct{}, 1), all: make([]pace.Lateness, len(s.members))}
 	d.mapping.Dilation = dilation
 	d.alarm = s.clock.Alarm(func() {
 		select {
@@ -78,6 +79,7 @@ const watch = time.Second
 // run drives the batch to its end.
 func (d *drive) run(ctx context.Context, b emu.Batch) error {
 	d.start(b)
+	d.pacing.doing(d.doing)
 	tick := time.NewTicker(watch)
 	defer tick.Stop()
 	for {
@@ -195,7 +197,7 @@ func (d *drive) news(m *railyardv1.PaceReport, at int64) error {
 func (d *drive) clamp(h *transit.Header, at int64) {
 	by := max(d.mapping.Emulated(at), d.shared.Now()).Sub(h.Tail)
 	d.late.Delivered(max(by, 0))
-	if by > 0 {
+	if by > 0 && h.Head <= h.Tail { // or Check refuses it
 		h.Head, h.Tail = h.Head.Add(by), h.Tail.Add(by)
 	}
 }

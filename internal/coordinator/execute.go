@@ -27,6 +27,7 @@ type session struct {
 	trial     *trial.Trial // of the batch
 	deaths    []Death
 	waiting   []emu.Waiter // when the batch failed
+	flipped   shaping.Time // up to when bits have turned over
 	batch     uint32
 	conductor *window.Conductor
 	shared    *transit.Shared
@@ -94,6 +95,7 @@ func (s *session) execute(ctx context.Context, b emu.Batch) (sweep.Result, Cost,
 		}
 	}
 	err = s.finish(ctx, b)
+	s.flipped = s.outcome.Next() - 1
 	s.mourn()
 	res.Outcome = s.outcome
 	res.Events = cost.Events

@@ -22,10 +22,10 @@ func (k *Cluster) hear(ctx context.Context, owes func() string) (int, *railyardv
 	defer stall.Stop()
 	select {
 	case a := <-k.answers:
-		if m := k.members[a.from]; a.err != nil && m.dead {
-			return k.hear(ctx, owes) // its end has been seen to
+		if m := k.members[a.from]; m.dead {
+			return k.hear(ctx, owes) // its end has been seen to, even if it was only stopped
 		} else if a.err != nil && k.bereft != nil {
-			return a.from, nil, k.bereft(a.from, m.lost(ctx, a.err))
+			return a.from, nil, k.bereft(a.from, m.lost(ctx, a))
 		}
 		if err := k.trouble(ctx, a); err != nil {
 			return 0, nil, err
@@ -46,7 +46,7 @@ func (k *Cluster) trouble(ctx context.Context, a answer) error {
 	if f == nil {
 		return nil
 	}
-	if a.err != nil && f.Cause == wire.PeerLost {
+	if a.err != nil && f.Took > 0 {
 		return f // this process is gone: no doubt who
 	}
 	listen := time.NewTimer(blame)
@@ -57,7 +57,7 @@ func (k *Cluster) trouble(ctx context.Context, a answer) error {
 			if b.err == nil {
 				continue
 			}
-			if g := k.failure(ctx, b); g.Cause == wire.PeerLost && f.Cause == wire.PeerLost && k.ended(b.from) {
+			if g := k.failure(ctx, b); g.Took > 0 && f.Cause == wire.PeerLost && k.ended(b.from) {
 				return g
 			}
 		case <-listen.C:
@@ -86,7 +86,7 @@ func (k *Cluster) ended(i int) bool {
 func (k *Cluster) failure(ctx context.Context, a answer) *wire.Failure {
 	m := k.members[a.from]
 	if a.err != nil {
-		return m.lost(ctx, a.err)
+		return m.lost(ctx, a)
 	}
 	if r := a.response.GetFailure(); r != nil {
 		return wire.DecodeFailure(r)

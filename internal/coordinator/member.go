@@ -3,13 +3,15 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/railyard/railyard/emu/pace"
 	"github.com/railyard/railyard/internal/gossip"
-	"github.com/railyard/railyard/internal/wallclock"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -21,10 +23,11 @@ type member struct {
 	pid     int64
 	conn    *grpc.ClientConn
 	stream  railyardv1.NodeService_SessionClient
-	dead    bool     // killed by a fault: it has no part in the session any more
-	process *process // nil when somebody else started it
-	host    string   // whose clock it reads
-	shared  bool     // that is ours as well
+	dead    bool         // killed by a fault: it has no part in the session any more
+	process *process     // nil when somebody else started it
+	spoke   atomic.Int64 // when it last said anything, in Unix nanoseconds
+	host    string       // whose clock it reads
+	shared  bool         // that is ours as well
 	clock   pace.Offset
 }
 
@@ -33,18 +36,19 @@ type answer struct {
 	from     int
 	response *railyardv1.SessionResponse
 	err      error
-	at       int64 // when it came
+	at       int64     // when it came, on the coordinator's clock
+	when     time.Time // the same in wall time
 }
 
 // open dials a member, which must answer before attempt ends, and listens to it
-// for as long as ctx lasts. Everything it says goes to answers, in order, until
-// the stream ends.
-func (m *member) open(attempt, ctx context.Context, answers chan<- answer, clock wallclock.Clock, network wire.Network) error {
+// for as long as the cluster lasts. Everything it says goes to answers, in
+// order, until the stream ends.
+func (k *Cluster) open(attempt context.Context, m *member) error {
 	var err error
-	if m.conn, err = wire.Dial(network, m.GRPC); err != nil {
+	if m.conn, err = wire.Dial(k.config.Network, m.GRPC); err != nil {
 		return wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(k.ctx)
 	release := context.AfterFunc(attempt, cancel)
 	m.stream, err = railyardv1.NewNodeServiceClient(m.conn).Session(ctx, grpc.WaitForReady(true))
 	if !release() {
@@ -55,11 +59,18 @@ func (m *member) open(attempt, ctx context.Context, answers chan<- answer, clock
 		cancel()
 		return errors.Join(wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err), m.conn.Close())
 	}
+	m.spoke.Store(time.Now().UnixNano())
 	go func() {
 		for {
 			r, err := m.stream.Recv()
+			now := time.Now()
+			if err == nil {
+				m.spoke.Store(now.UnixNano())
+			} else if ctx.Err() == nil {
+				k.raise(m)
+			}
 			select {
-			case answers <- answer{m.index, r, err, clock.Now()}:
+			case k.answers <- answer{m.index, r, err, k.clock.Now(), now}:
 			case <-ctx.Done():
 				return
 			}
@@ -71,6 +82,15 @@ func (m *member) open(attempt, ctx context.Context, answers chan<- answer, clock
 	return nil
 }
 
+// raise says that the session of a member has broken off.
+func (k *Cluster) raise(m *member) {
+	k.config.lost.add(m.Member)
+	select {
+	case k.alarm <- struct{}{}:
+	default:
+	}
+}
+
 // say sends a request. A broken stream tells its cause to the receiver, so that
 // the one who sends need not.
 func (m *member) say(r *railyardv1.SessionRequest) {
@@ -80,26 +100,50 @@ func (m *member) say(r *railyardv1.SessionRequest) {
 	_ = m.stream.Send(r)
 }
 
-// lost returns why a stream that ended with err did.
-func (m *member) lost(ctx context.Context, err error) *wire.Failure {
-	f := wire.FromStatus(err)
+// lost returns why a stream that ended did.
+func (m *member) lost(ctx context.Context, a answer) *wire.Failure {
+	err := a.err
+	var f *wire.Failure
+	if errors.As(err, &f) {
+		return f // the vigil's
+	}
+	f = wire.FromStatus(err)
 	if errors.Is(err, io.EOF) {
 		f = wire.Failf(wire.PeerLost, "it closed the session")
 	}
 	f.Member = m.Name
 	if m.process != nil && (f.Cause == wire.PeerLost || f.Cause == wire.Aborted) {
 		if how, ok := m.process.ended(ctx, blame); ok {
-			return m.gone(how)
+			took := a.when.Sub(m.process.at)
+			return m.gone(max(took, 1), "ended: %s; noticed within %v (wall time)", how, brief(took))
 		}
 	}
 	if f.Cause == wire.PeerLost {
-		return m.gone(f.Text)
+		took := a.when.Sub(m.lastHeard())
+		return m.gone(max(took, 1), "ended: %s; noticed within %v (wall time)", f.Text, brief(took))
 	}
 	return f
 }
 
-func (m *member) gone(how string) *wire.Failure {
-	f := wire.Failf(wire.PeerLost, "node %s lost: process %s (pid %d) ended: %s", m.Nodes, m.Name, m.pid, how)
-	f.Member = m.Name
+// gone is the failure of a member whose process has ended.
+func (m *member) gone(took time.Duration, how string, args ...any) *wire.Failure {
+	f := wire.Failf(wire.PeerLost, "%s lost: process %s (pid %d) %s", named(m.Nodes), m.Name, m.pid, fmt.Sprintf(how, args...))
+	f.Member, f.Took = m.Name, took
 	return f
+}
+
+// lastHeard is when the member last said anything.
+func (m *member) lastHeard() time.Time { return time.Unix(0, m.spoke.Load()) }
+
+// named names nodes in a message.
+func named(n gossip.Nodes) string {
+	if n.Len() == 1 {
+		return "node " + n.String()
+	}
+	return "nodes " + n.String()
+}
+
+// brief is a span of wall time for people, in whole milliseconds, rounded up.
+func brief(d time.Duration) time.Duration {
+	return max(d+time.Millisecond-1, time.Millisecond).Truncate(time.Millisecond)
 }

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/pace"
@@ -53,6 +54,7 @@ func off(got, computed shaping.Duration) int64 {
 
 // pacing is what a session knows of the paced clock.
 type pacing struct {
+	doing    func(what string)
 	fixed    int64 // dilation; 0: to be chosen
 	capacity pace.Capacity
 	// strain is what part of what Choose said it took, by what was the limit:
@@ -62,10 +64,14 @@ type pacing struct {
 	row    *Pace       // so far
 }
 
-func (k *Cluster) newPacing(ctx context.Context, dilation int64) (*pacing, error) {
-	p := &pacing{fixed: dilation, strain: map[bool]float64{}}
+func (k *Cluster) newPacing(ctx context.Context, dilation int64, doing func(string)) (*pacing, error) {
+	if doing == nil {
+		doing = func(string) {}
+	}
+	p := &pacing{doing: doing, fixed: dilation, strain: map[bool]float64{}}
 	if dilation == 0 {
 		if k.config.Capacity == nil {
+			doing("measuring this host")
 			c, err := Measure(ctx, k.clock)
 			if err != nil {
 				return nil, err
@@ -137,7 +143,11 @@ func (s *session) rehearse(ctx context.Context, b emu.Batch) (sweep.Result, Cost
 
 // onWall runs a batch under the wall clock.
 func (s *session) onWall(ctx context.Context, b emu.Batch, dilation int64) (sweep.Result, Cost, error) {
-	s.drive = newDrive(s, dilation)
+	what := "running"
+	if p := s.pacing; p.row.Dilation != dilation {
+		what = "trying"
+	}
+	s.drive = newDrive(s, dilation, fmt.Sprintf("%s at dilation %d", what, dilation))
 	defer s.drive.stop()
 	s.renew()
 	return s.execute(ctx, b)

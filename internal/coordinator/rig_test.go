@@ -89,7 +89,9 @@ func start(t testing.TB, config Config, procs int, changes ...change) (*rig, err
 	t.Helper()
 	r := &rig{t: t}
 	config.Version, config.ClusterID = version, "rig"
-	config.Gossip, config.Logger = gossip.Loopback(), zap.NewNop()
+	if config.Logger = zap.NewNop(); config.Gossip.Transport == nil {
+		config.Gossip = gossip.Loopback()
+	}
 	config.Entered = func(join string) {
 		for i, nodes := range spread(config.Cluster.Nodes(), procs) {
 			c := nodesim.Config{Nodes: nodes, Join: []string{join}, Cluster: config.ClusterID, Version: version,

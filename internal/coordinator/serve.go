@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -16,30 +16,30 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/sweep"
-	"github.com/railyard/railyard/internal/gossip"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
 
 // Server is `coordinator serve`: it answers on a socket from the start, while
-// the nodes still gather.
+// the nodes still gather. When it loses one it lets go of the others, which
+// wait, and gathers anew.
 type Server struct {
 	railyardv1.UnimplementedCoordinatorServiceServer
 	config Config
 	lis    net.Listener
-	ctx    context.Context // of the server; its cause may be a failure
-	end    context.CancelCauseFunc
-	ready  chan struct{} // closed when cluster or err is set
+	ctx    context.Context // of the server
+	end    context.CancelFunc
+	busy   sync.Mutex // held during a bench
 
-	gathering *Cluster // has a roster, and is not complete yet
-	cluster   *Cluster
-	err       error
-	stale     bool       // a run broke off: the cluster must start anew before the next
-	busy      sync.Mutex // held during a bench
+	state     sync.Mutex    // guards what follows
+	changed   chan struct{} // closed, and replaced, when cluster or err is set
+	gathering *Cluster      // has a roster, and is not complete yet
+	cluster   *Cluster      // nil while nodes gather
+	lost      *wire.Failure // what ended the cluster before; nil: there was none
+	err       error         // why there will be none
 	running   string
 	faults    []emu.Fault // that strike the next bench
-	last      *account
-	state     sync.Mutex // guards all but config, lis and busy
+	last      *account    // nil: nothing has run yet
 }
 
 // Serve runs a coordinator for nodes that join from elsewhere, until ctx ends
@@ -50,9 +50,9 @@ func Serve(ctx context.Context, c Config, listen string, started func(service, j
 	if err != nil {
 		return wire.Failf(wire.Config, "--listen %s: %v; choose another address, or port 0 for any free one", listen, err)
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	s := &Server{config: c, lis: lis, ctx: ctx, end: end, ready: make(chan struct{})}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	s := &Server{config: c, lis: lis, ctx: ctx, end: end, changed: make(chan struct{})}
 	srv := grpc.NewServer(wire.ServerOptions()...)
 	railyardv1.RegisterCoordinatorServiceServer(srv, s)
 	healthpb.RegisterHealthServer(srv, health.NewServer())
@@ -69,38 +69,140 @@ func Serve(ctx context.Context, c Config, listen string, started func(service, j
 	return s.run(started)
 }
 
+// run gathers the cluster, over and over, until the server is to end.
 func (s *Server) run(started func(service, join string)) error {
-	announce := s.config
-	announce.Entered = func(join string) { started(s.lis.Addr().String(), join) }
-	announce.gathering = func(k *Cluster) {
-		s.state.Lock()
-		s.gathering = k
-		s.state.Unlock()
-	}
-	err := s.assemble(announce)
-	close(s.ready)
+	c := s.config
+	c.lost = &losses{}
+	c.gathering = func(k *Cluster) { s.set(func() { s.gathering = k }) }
+	roster, err := enter(s.ctx, &c, c.ClusterID)
 	if err != nil {
+		return s.give(err)
+	}
+	c.roster = roster
+	defer func() {
+		roster.Leave(closing)
+		roster.Close()
+	}()
+	started(s.lis.Addr().String(), roster.Addr())
+	for {
+		k, err := Start(s.ctx, c)
+		switch {
+		case s.ctx.Err() != nil:
+			if k != nil {
+				k.Close()
+			}
+			return s.give(nil)
+		case err == nil:
+			s.set(func() { s.cluster = k })
+			k.log.Info("ready")
+			if c.Ready != nil {
+				c.Ready()
+				c.Ready = nil
+			}
+			f := s.hold(k)
+			if f == nil {
+				k.Close()
+				return s.give(nil)
+			}
+			s.set(func() { s.cluster, s.lost = nil, f })
+			k.log.Info("lost", zap.String("member", f.Member), zap.String("by", "verdict"), zap.Duration("took", f.Took), zap.Error(f))
+			k.breakOff()
+		case s.final(err):
+			return s.give(err)
+		default:
+			s.set(func() { s.lost = verdict(err) })
+			pause(s.ctx)
+		}
+	}
+}
+
+// final reports whether a cluster that could not be gathered won't be. Once
+// there was one, or when a nodesim was lost on the way, it may be.
+func (s *Server) final(err error) bool {
+	s.state.Lock()
+	defer s.state.Unlock()
+	f := verdict(err)
+	missing := f.Cause == wire.Timeout && f.Took == 0
+	return missing || s.lost == nil && f.Took == 0
+}
+
+// pause is between attempts to gather a cluster.
+func pause(ctx context.Context) {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+}
+
+// give says why there will be no cluster.
+func (s *Server) give(err error) error {
+	s.set(func() { s.cluster, s.err = nil, err })
+	return err
+}
+
+// set changes the state and wakes those who wait for it.
+func (s *Server) set(change func()) {
+	s.state.Lock()
+	defer s.state.Unlock()
+	change()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// hold keeps a cluster until it breaks, and returns why, or nil when the server
+// is to end. A bench that runs meanwhile sees the end first.
+func (s *Server) hold(k *Cluster) *wire.Failure {
+	for {
+		select {
+		case <-s.ctx.Done():
+		case <-k.alarm:
+		}
+		s.busy.Lock()
+		f := k.broken
+		if f == nil && s.ctx.Err() == nil {
+			if err := k.Broken(s.ctx); err != nil {
+				f = verdict(err)
+			}
+		}
+		s.busy.Unlock()
 		if s.ctx.Err() != nil {
 			return nil
 		}
-		return err
-	}
-	defer func() {
-		if s.cluster != nil { // it could not be started anew
-			s.cluster.Close()
+		if f != nil {
+			return f
 		}
-	}()
-	if s.config.Ready != nil {
-		s.config.Ready()
 	}
-	<-s.ctx.Done()
-	s.busy.Lock() // a bench sees the end as well
-	defer s.busy.Unlock()
-	var f *wire.Failure
-	if errors.As(context.Cause(s.ctx), &f) {
-		return f
+}
+
+// regather is how long a bench waits for a cluster that has lost a node.
+const regather = 5 * time.Second
+
+// await waits for a cluster: without end while nodes gather for the first time.
+func (s *Server) await(ctx context.Context) (*Cluster, error) {
+	late := time.NewTimer(regather)
+	defer late.Stop()
+	for tooLate := false; ; {
+		s.state.Lock()
+		k, err, lost, changed := s.cluster, s.err, s.lost, s.changed
+		s.state.Unlock()
+		switch {
+		case k != nil || err != nil:
+			return k, err
+		case s.ctx.Err() != nil:
+			return nil, wire.Failf(wire.Aborted, "the coordinator ends")
+		case lost != nil && tooLate:
+			f := *lost
+			f.Text += "; start it again, the cluster waits for it"
+			return nil, &f
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			tooLate = true
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	return nil
 }
 
 // errHungUp says that whoever asked for a bench no longer listens.
@@ -110,17 +212,19 @@ var errHungUp = errors.New("who asked for the bench hung up")
 // that hangs up loses its bench, not the cluster: the batch in flight runs to
 // its end, so that the nodesims are ready for the next.
 func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.CoordinatorService_BenchServer) error {
-	select {
-	case <-s.ready:
-	case <-stream.Context().Done():
-		return stream.Context().Err()
+	if _, err := s.await(stream.Context()); err != nil {
+		return wire.ToStatus(err)
 	}
 	s.busy.Lock()
 	defer s.busy.Unlock()
-	if err := stream.Context().Err(); err != nil {
-		return err
+	k, err := s.await(stream.Context())
+	if err == nil {
+		err = stream.Context().Err()
 	}
-	if err := s.broken(s.ctx); err != nil {
+	if err == nil {
+		err = s.fit(k)
+	}
+	if err != nil {
 		return wire.ToStatus(err)
 	}
 	spec, err := wire.DecodeSpec(req)
@@ -128,22 +232,21 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 		return wire.ToStatus(wire.Failf(wire.Config, "%v", err))
 	}
 	out := &sender{stream: stream}
-	err = s.bench(spec, out, req.GetTimeline())
-	if err != nil {
-		return s.ended(err)
+	if err := s.bench(k, spec, out, req.GetTimeline()); err != nil {
+		return ended(k, err)
 	}
 	return out.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Summary{
-		Summary: &railyardv1.BenchSummary{Processes: uint32(len(s.cluster.members)), Cost: encodeCost(&out.cost)}}})
+		Summary: &railyardv1.BenchSummary{Processes: uint32(len(k.members)), Cost: encodeCost(&out.cost)}}})
 }
 
 // bench runs a sweep under the faults in force, and keeps account of it.
-func (s *Server) bench(spec sweep.Spec, out *sender, timeline bool) (err error) {
+func (s *Server) bench(k *Cluster, spec sweep.Spec, out *sender, timeline bool) (err error) {
 	faults := s.inForce()
-	s.open(fmt.Sprintf("%s on %d GPUs", spec.Op, s.cluster.fabric.GPUs()), faults)
+	s.open(k.fabric, fmt.Sprintf("%s on %d GPUs", spec.Op, k.fabric.GPUs()), faults)
 	var toll Toll
 	defer func() {
 		s.settle(toll, err)
-		s.bury()
+		k.mournAll()
 	}()
 	sink := Sink{Started: func(st Started) error {
 		s.state.Lock()
@@ -153,126 +256,59 @@ func (s *Server) bench(spec sweep.Spec, out *sender, timeline bool) (err error) 
 	}, Row: func(r Row) error {
 		s.book(&r)
 		return out.row(r)
-	}}
+	}, Doing: out.doing}
 	if timeline {
 		sink.Timeline = out
 	}
 	if len(faults) == 0 {
-		return s.cluster.Bench(s.ctx, spec, sink)
+		return k.Bench(s.ctx, spec, sink)
 	}
-	toll, err = s.cluster.BenchUnder(s.ctx, spec, faults, emu.DefaultResilience(), sink)
+	toll, err = k.BenchUnder(s.ctx, spec, faults, emu.DefaultResilience(), sink)
 	return err
 }
 
-// Status says who is here and what goes on.
-func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1.StatusResponse, error) {
-	s.state.Lock()
-	defer s.state.Unlock()
-	m := &railyardv1.StatusResponse{Version: s.config.Version, Running: s.running, Cluster: s.config.ClusterID,
-		DeclaredNodes: uint32(s.config.Cluster.Nodes()), ClusterYaml: string(s.config.Cluster.YAML()),
-		State: railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING, Faults: wire.EncodeFaults(s.faults)}
-	if s.last != nil {
-		m.Last = s.explained()
-	}
-	if s.err != nil {
-		m.State = railyardv1.ClusterState_CLUSTER_STATE_BROKEN
-	}
-	if s.cluster == nil {
-		m.Members = s.present()
-		return m, nil
-	}
-	m.DeclaredGpus = uint32(s.cluster.fabric.GPUs())
-	if s.err == nil {
-		m.State = railyardv1.ClusterState_CLUSTER_STATE_IDLE
-		if s.running != "" {
-			m.State = railyardv1.ClusterState_CLUSTER_STATE_RUNNING
+// mournAll breaks a cluster whose processes died under a bench, so that it gathers
+// again; busy is held.
+func (k *Cluster) mournAll() {
+	for _, m := range k.members {
+		if m.dead && k.broken == nil {
+			_ = k.spoil(m.gone(0, "it died under the last bench"))
 		}
 	}
-	alive := map[string]bool{}
-	for _, p := range s.cluster.roster.Members() {
-		alive[p.Name] = p.Role == gossip.Nodesim
-	}
-	for _, p := range s.cluster.members {
-		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: alive[p.Name] && !p.dead}
-		for n := range p.Nodes.All() {
-			out.Nodes = append(out.Nodes, uint32(n))
-			_, gpus := s.cluster.fabric.GPURange(n)
-			out.Gpus += uint32(gpus)
-		}
-		m.Members = append(m.Members, out)
-	}
-	return m, nil
 }
 
-// present returns the nodesims that have joined a cluster that still gathers.
-func (s *Server) present() (all []*railyardv1.MemberStatus) {
-	if s.gathering == nil {
-		return nil
+// fit returns why a cluster can't run a bench any more; busy is held.
+func (s *Server) fit(k *Cluster) error {
+	if k.broken != nil {
+		return k.broken
 	}
-	for _, p := range s.gathering.roster.Members() {
-		if p.Role != gossip.Nodesim {
-			continue
-		}
-		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: true}
-		for n := range p.Nodes.All() {
-			if n < s.config.Cluster.Nodes() {
-				out.Nodes = append(out.Nodes, uint32(n))
-			}
-		}
-		all = append(all, out)
-	}
-	return all
-}
-
-// Shutdown ends the server and with it the cluster.
-func (s *Server) Shutdown(context.Context, *railyardv1.ShutdownRequest) (*railyardv1.ShutdownResponse, error) {
-	defer s.end(nil)
-	s.state.Lock()
-	defer s.state.Unlock()
-	n := 0
-	if s.cluster != nil {
-		n = len(s.cluster.members)
-	}
-	return &railyardv1.ShutdownResponse{Members: uint32(n)}, nil
-}
-
-// sender turns a bench into the messages of its stream.
-type sender struct {
-	stream railyardv1.CoordinatorService_BenchServer
-	cost   Cost
-}
-
-func (o *sender) send(m *railyardv1.BenchResponse) error {
-	if o.stream.Context().Err() != nil || o.stream.Send(m) != nil {
-		return errHungUp
+	if err := k.Broken(s.ctx); err != nil {
+		return k.spoil(verdict(err))
 	}
 	return nil
 }
 
-func (o *sender) started(s Started) error {
-	m := &railyardv1.BenchStarted{EffectiveYaml: string(s.Cluster.YAML()), Rows: uint32(s.Rows), Processes: uint32(s.Procs)}
-	for _, d := range s.Devices {
-		m.Devices = append(m.Devices, &railyardv1.Device{Rank: uint32(d.Rank), Node: uint32(d.Node),
-			Gpu: uint32(d.GPU), Group: uint32(d.Group), Pid: d.PID, Name: d.Model})
+// ended returns what to tell the client of a bench that ended early. Only a
+// bench that was refused, or that nobody wanted any more, leaves the cluster
+// fit for another, or one whose emulated cluster failed: a run that broke off leaves nodesims in the middle of it.
+func ended(k *Cluster, err error) error {
+	if errors.Is(err, errHungUp) {
+		return wire.ToStatus(wire.Failf(wire.Aborted, "%v", err))
 	}
-	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Started{Started: m}})
+	f := verdict(err)
+	var emulated *Failed
+	if f.Cause != wire.Config && !errors.As(err, &emulated) {
+		_ = k.spoil(f)
+	}
+	return wire.ToStatus(f)
 }
 
-func (o *sender) row(r Row) error {
-	o.cost.Add(r.Cost)
-	m := wire.EncodeRow(&r.Row)
-	m.Cost, m.Explain, m.Pace = encodeCost(&r.Cost), r.Explain, encodePace(r.Pace)
-	return o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Row{Row: m}})
-}
-
-// Write sends a piece of the timeline. That nobody takes it must not break off
-// the batch; the next row will tell.
-func (o *sender) Write(b []byte) (int, error) {
-	m := &railyardv1.TimelineChunk{Lines: bytes.Clone(b)}
-	_ = o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Timeline{Timeline: m}})
-	return len(b), nil
-}
-
-func encodeCost(c *Cost) *railyardv1.EmulationCost {
-	return &railyardv1.EmulationCost{Rounds: c.Rounds, Grants: c.Grants, Frames: c.Frames, Events: c.Events, WallNs: int64(c.Wall)}
+// spoil marks a cluster as broken; busy is held.
+func (k *Cluster) spoil(f *wire.Failure) error {
+	k.broken = f
+	select {
+	case k.alarm <- struct{}{}:
+	default:
+	}
+	return f
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/railyard/railyard/internal/gossip"
@@ -21,11 +20,14 @@ import (
 // process is a nodesim that the coordinator started.
 type process struct {
 	name     string
+	nodes    gossip.Nodes
 	cmd      *exec.Cmd
 	lifeline io.Closer // closing it, in whatever way, ends the process
 	errors   tail
+	log      io.Closer     // nil: none
 	done     chan struct{} // closed when it has ended
 	err      error         // how it ended; set before done is closed
+	at       time.Time     // when it ended; likewise
 }
 
 // findNodesim returns the path of the nodesim binary.
@@ -61,20 +63,29 @@ func spread(nodes, n int) []gossip.Nodes {
 
 // spawn starts one nodesim. It holds the process's standard input: however this
 // process ends, the kernel closes it, and the nodesim notices.
-func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) (*process, error) {
+func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool, open func(string) (io.WriteCloser, error)) (*process, error) {
 	name := "node" + nodes.String()
 	args := []string{"--name", name, "--nodes", nodes.String(), "--join", join, "--cluster-id", cluster, "--lifeline"}
 	if debug {
 		args = append(args, "--log-level", "debug")
 	}
-	p := &process{name: name, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	p := &process{name: name, nodes: nodes, cmd: exec.Command(binary, args...), done: make(chan struct{})}
 	// Ctrl-C reaches the whole foreground group; only the coordinator is to act
 	// on it, and end its nodesims in its own order.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Stderr = &p.errors
+	p.cmd.SysProcAttr = detached()
+	says := []io.Writer{&p.errors}
 	if debug {
-		p.cmd.Stderr = io.MultiWriter(&p.errors, os.Stderr)
+		says = append(says, os.Stderr)
 	}
+	if open != nil {
+		log, err := open(name)
+		if err != nil {
+			return nil, err
+		}
+		p.log = log
+		says = append(says, log)
+	}
+	p.cmd.Stderr = io.MultiWriter(says...)
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("nodesim %s: %w", nodes, err)
@@ -85,6 +96,10 @@ func spawn(binary string, nodes gossip.Nodes, join, cluster string, debug bool) 
 	}
 	go func() {
 		p.err = p.cmd.Wait()
+		p.at = time.Now()
+		if p.log != nil {
+			_ = p.log.Close()
+		}
 		close(p.done)
 	}()
 	return p, nil
@@ -109,6 +124,18 @@ func (p *process) ended(ctx context.Context, patience time.Duration) (string, bo
 		how += ": " + said
 	}
 	return how, true
+}
+
+// stillborn is the failure of a process that ended before its session began.
+// One that was killed is lost like any other; else what it was told is at fault.
+func (p *process) stillborn(how string) *wire.Failure {
+	var exit *exec.ExitError
+	if errors.As(p.err, &exit) && exit.ExitCode() < 0 {
+		f := wire.Failf(wire.PeerLost, "%s lost: process %s (pid %d) ended before its session began: %s", named(p.nodes), p.name, p.cmd.Process.Pid, how)
+		f.Member, f.Took = p.name, max(time.Since(p.at), 1)
+		return f
+	}
+	return wire.Failf(wire.Config, "process %s did not start: %s", p.name, how)
 }
 
 // grace is how long a nodesim may take to end by itself once it has been told.

@@ -53,7 +53,7 @@ func TestFindNodesim(t *testing.T) {
 	if _, err := findNodesim(wrong); cause(t, err).Cause != wire.Config || !strings.Contains(err.Error(), "--nodesim "+wrong) {
 		t.Errorf("not where it was said to be: %v", err)
 	}
-	if _, err := spawn(dir, gossip.List(0), "127.0.0.1:1", "x", false); cause(t, err).Cause != wire.Config {
+	if _, err := spawn(dir, gossip.List(0), "127.0.0.1:1", "x", false, nil); cause(t, err).Cause != wire.Config {
 		t.Errorf("a directory: %v", err)
 	}
 }

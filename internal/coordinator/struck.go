@@ -48,7 +48,7 @@ func (k *Cluster) Struck(st wire.Struck, timeline io.Writer, check bool) (*Struc
 	if err != nil {
 		return nil, wire.Failf(wire.Config, "%v", err)
 	}
-	s := &session{Cluster: k, fabric: f, check: check, struck: &st, schedule: schedule}
+	s := &session{Cluster: k, fabric: f, check: check, struck: &st, schedule: schedule, flipped: -1}
 	if timeline != nil {
 		s.timeline = newMerger(timeline, f)
 	}
@@ -112,16 +112,15 @@ func (s *session) judge(b emu.Batch) {
 // given reports whether the batch was given up.
 func (s *session) given() bool { return s.struck != nil && s.trial.Failed() }
 
-// flips returns the bits of results that turn over while a batch runs.
+// flips returns the bits that turn over, in results of a batch, before it is over.
 func (s *session) flips(b emu.Batch) (all []*railyardv1.BitFlip) {
-	for i, f := range s.schedule.Flips() {
-		if f.GPU < 0 || f.At < b.Offset() || f.At >= s.outcome.Next() {
-			continue
-		}
-		element, bit := s.schedule.Bit(i)
-		for run := range b.Runs {
-			if rank := slices.Index(b.Runs[run].Comm, f.GPU); rank >= 0 {
-				all = append(all, &railyardv1.BitFlip{Run: uint32(run), Rank: uint32(rank), Element: element, Bit: uint32(bit)})
+	for run := range b.Runs {
+		r := &b.Runs[run]
+		_, out := r.Op.Parts(len(r.Comm))
+		for rank, gpu := range r.Comm {
+			for _, f := range s.schedule.FlipsOf(gpu, s.flipped, s.outcome.Next()-1) {
+				element := f.Place(max(r.Count*int64(out), 1), r.Real*int64(out))
+				all = append(all, &railyardv1.BitFlip{Run: uint32(run), Rank: uint32(rank), Element: uint64(element), Bit: uint32(f.Bit)})
 			}
 		}
 	}
@@ -173,6 +172,9 @@ func (s *session) sentence(stuck []*railyardv1.StuckBlock, progress []emu.Progre
 func (s *session) bereave(i int, how *wire.Failure) error {
 	m := s.members[i]
 	m.dead = true
+	if m.process != nil { // one that was stopped must not come back
+		_ = m.process.cmd.Process.Kill()
+	}
 	at := s.conductor.Lose(i)
 	for n := range m.Nodes.All() {
 		if n < s.fabric.Nodes() {

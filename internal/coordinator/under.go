@@ -91,6 +91,8 @@ func (s *session) miscall(b *emu.Batch, op int) {
 			switch c.Wrong {
 			case fault.Skips:
 				r.Absent = append(r.Absent, rank)
+			case fault.Late:
+				r.Late = append(r.Late, emu.Late{Rank: rank, By: c.Delay})
 			case fault.Resize:
 				count := c.Count
 				if count < 0 {
@@ -117,7 +119,7 @@ func Bearable(s *fault.Schedule, faults []emu.Fault) error {
 		return refuse(w.Fault, faults[w.Fault].Type+" would end the cluster")
 	}
 	for _, c := range s.Calls() {
-		if c.Wrong == fault.Late || c.Wrong == fault.Swaps {
+		if c.Wrong == fault.Swaps {
 			return refuse(c.Fault, faults[c.Fault].Type+" needs calls that follow each other, and those of a bench are all alike")
 		}
 	}

@@ -8,6 +8,10 @@
 //	demo_test.go     the main job, and its table
 //	law_test.go      bench and predict write the same timeline
 //	end_test.go      processes that are killed, interrupted or stopped
+//	chaos_test.go    the same at random, over and over (make chaos)
+//	detect_test.go   how soon it is known, and never wrongly (make detect, make soak)
+//	hostile_test.go  peers that send rubbish to every port
+//	outlet_test.go   disks that are full, pipes that are closed, slow terminals
 //	usage_test.go    bad input
 //	serve_test.go    a cluster that is started by hand
 //	proxy_test.go    other people's programs on an emulated link

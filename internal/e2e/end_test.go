@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -13,9 +15,10 @@ import (
 
 // long starts a bench that goes on for long after its first row, and returns
 // when that is there: from then on it is in the middle of a run.
-func long(t *testing.T) *program {
+func long(t *testing.T, more ...string) *program {
 	t.Helper()
-	p := start(t, "coordinator", "bench", "all_reduce", "-b", "1M", "-e", "8G", "-f", "2", "--nodes", "4", "--quiet")
+	args := []string{"bench", "all_reduce", "-b", "1M", "-e", "8G", "-f", "2", "--nodes", "4", "--quiet"}
+	p := start(t, "coordinator", append(args, more...)...)
 	p.await(p.stdout, `(?m)^ +1048576 .*\n`)
 	return p
 }
@@ -51,6 +54,55 @@ func TestNodesimKilled(t *testing.T) {
 	}
 }
 
+// TestNodesimStopped: a nodesim that is stopped ends the run, with one line that
+// names it and says how long it took to notice, and is not left behind.
+func TestNodesimStopped(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.json")
+	p := long(t, "-J", out)
+	at := time.Now()
+	if err := syscall.Kill(p.pid(1), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(); code != 2 {
+		t.Errorf("exit code %d, want 2", code)
+	}
+	if took := p.ended.Sub(at); took > freeze {
+		t.Errorf("ended %v after the nodesim was stopped, want at most %v", took, freeze)
+	}
+	p.nothingLeft(0)
+	said := p.stderr.lines()
+	if want := regexp.MustCompile(`^coordinator: failed: timeout: node 1 lost: process node1 .* \(wall time\)`); len(said) != 1 || !want.MatchString(said[0]) {
+		t.Errorf("stderr is %q, want one line like %v", said, want)
+	}
+	var doc struct {
+		Railyard struct {
+			Failure struct {
+				Cause, Member string
+				Detect        float64 `json:"detect_wall_seconds"`
+			}
+		}
+	}
+	text, err := os.ReadFile(out)
+	if err == nil {
+		err = json.Unmarshal(text, &doc)
+	}
+	if f := doc.Railyard.Failure; err != nil || f.Cause != "timeout" || f.Member != "node1" || f.Detect <= 0 || f.Detect > freeze.Seconds() {
+		t.Errorf("%v: the JSON says %+v", err, f)
+	}
+}
+
+// TestKilledWithStopped: a coordinator that is killed takes with it a nodesim
+// that is stopped as well. Only Linux can do that.
+func TestKilledWithStopped(t *testing.T) {
+	p := long(t)
+	if err := syscall.Kill(p.pid(1), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(os.Kill)
+	p.wait()
+	p.nothingLeft(crash)
+}
+
 // TestInterrupted: Ctrl-C ends everything, whatever it was doing: in the middle
 // of a run, while nodesims start, and when one of them does not react.
 func TestInterrupted(t *testing.T) {
@@ -58,7 +110,7 @@ func TestInterrupted(t *testing.T) {
 		name  string
 		start func(t *testing.T) *program
 	}{
-		{"run", long},
+		{"run", func(t *testing.T) *program { return long(t) }},
 		{"start", func(t *testing.T) *program {
 			p := start(t, "coordinator", "bench", "all_reduce", "--nodes", "8")
 			p.await(p.stderr, "starting nodesims")

@@ -18,6 +18,9 @@ const (
 	// crash is from the death of a process until all that depended on it has
 	// ended.
 	crash = 3 * time.Second
+	// freeze is from when a process is stopped until the run has ended: 3 s to
+	// notice, one to kill it; and one more because this machine may be busy.
+	freeze = 5 * time.Second
 )
 
 // nothingLeft fails the test if processes that a program started are still

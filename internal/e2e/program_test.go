@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// bound is how long any program here may run before it counts as hanging.
+// bound is how long any program here may be waited for before it counts as
+// hanging.
 const bound = 60 * time.Second
 
 // program is a process under test.
@@ -44,10 +45,19 @@ func start(t testing.TB, name string, args ...string) *program {
 
 func startAt(t testing.TB, path string, args ...string) *program {
 	t.Helper()
+	return startTo(t, nil, path, args...)
+}
+
+// startTo starts a program whose stdout goes elsewhere, if anywhere is named.
+func startTo(t testing.TB, out *os.File, path string, args ...string) *program {
+	t.Helper()
 	p := &program{t: t, cmd: exec.Command(path, args...), mark: fmt.Sprintf("RAILYARD_E2E=%d.%d", os.Getpid(), marks.Add(1)),
 		stdout: newSpeech(), stderr: newSpeech(), began: time.Now(), done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), p.mark)
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
+	if out != nil {
+		p.cmd.Stdout = out
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +79,7 @@ func (p *program) wait() int {
 	p.t.Helper()
 	select {
 	case <-p.done:
-	case <-time.After(time.Until(p.began.Add(bound))):
+	case <-time.After(bound):
 		p.t.Fatalf("%v has not ended after %v\n%s", p.cmd.Args, bound, p.stderr)
 	}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -140,6 +150,13 @@ func (s *speech) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.buf.String()
+}
+
+// forget drops what was said so far.
+func (s *speech) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf.Reset()
 }
 
 func (s *speech) lines() []string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // cluster is one that is started by hand.
@@ -79,21 +80,60 @@ func (c *cluster) end(t *testing.T, nodesims []*program) {
 	}
 }
 
-// TestServeLoses: a nodesim that dies under a bench ends the bench and the
-// cluster, and both name it.
+// TestServeLoses: a nodesim that is killed, or stopped, under a bench ends the
+// bench, which names it, and so does status. Started again under its name it
+// takes its old place, and the cluster, whose other processes were there all the
+// time, runs as before. One that was stopped and goes on finds its place taken.
 func TestServeLoses(t *testing.T) {
-	c := serve(t, "--nodes", "2")
-	nodesims := []*program{c.nodesim(t, "0"), c.nodesim(t, "1")}
-	bench := start(t, "coordinator", "bench", "all_reduce", "--connect", c.service, "-b", "1M", "-e", "8G", "-f", "2", "--quiet")
-	bench.await(bench.stdout, `(?m)^ +1048576 .*\n`)
-	at := nodesims[1].signal(syscall.SIGKILL)
-	for _, p := range []*program{bench, c.serve} {
-		if code := p.wait(); code != 1 || !strings.Contains(p.stderr.String(), "node 1 lost") || len(p.stderr.lines()) != 1 {
-			t.Errorf("%v ended with code %d and %q, want 1 and a line that names the node", p.cmd.Args, code, p.stderr)
-		}
-		if took := p.ended.Sub(at); took > crash {
-			t.Errorf("%v ended %v later, want at most %v", p.cmd.Args, took, crash)
+	for _, test := range []struct {
+		name   string
+		signal syscall.Signal
+		within time.Duration
+		code   int
+	}{
+		{"killed", syscall.SIGKILL, crash, 1},
+		{"stopped", syscall.SIGSTOP, freeze, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := serve(t, "--nodes", "3", "--gpus-per-node", "2")
+			nodesims := []*program{c.nodesim(t, "0"), c.nodesim(t, "1"), c.nodesim(t, "2")}
+			p := start(t, "coordinator", "bench", "all_reduce", "--connect", c.service, "-b", "1M", "-e", "8G", "-f", "2", "--quiet")
+			p.await(p.stdout, `(?m)^ +1048576 .*\n`)
+			old := nodesims[1]
+			at := old.signal(test.signal)
+			if code := p.wait(); code != test.code || !strings.Contains(p.stderr.String(), "node 1 lost") || len(p.stderr.lines()) != 1 {
+				t.Errorf("%v ended with code %d and %q, want %d and a line that names the node", p.cmd.Args, code, p.stderr, test.code)
+			}
+			if took := p.ended.Sub(at); took > test.within {
+				t.Errorf("%v ended %v later, want at most %v", p.cmd.Args, took, test.within)
+			}
+			if s := c.status(t); !strings.Contains(s, "node 1 lost") || !strings.Contains(s, "wall time") {
+				t.Errorf("status after the loss:\n%s", s)
+			}
+			nodesims[1] = c.nodesim(t, "1")
+			c.idle(t)
+			args := []string{"all_reduce", "-b", "1K", "-e", "1K"}
+			got := timeline(t, slices.Concat([]string{"bench", "--connect", c.service}, args)...)
+			want := timeline(t, slices.Concat([]string{"predict", "--nodes", "3", "--gpus-per-node", "2"}, args)...)
+			same(t, "a cluster with a process started again", got, want)
+			if test.signal == syscall.SIGSTOP {
+				old.signal(syscall.SIGCONT)
+				if code := old.wait(); code == 0 || !strings.Contains(old.stderr.String(), "hosted already") {
+					t.Errorf("the one that was stopped ended with code %d and %q", code, old.stderr)
+				}
+				c.idle(t)
+			}
+			c.end(t, nodesims)
+		})
+	}
+}
+
+// idle waits until a cluster is ready for a bench.
+func (c *cluster) idle(t *testing.T) {
+	t.Helper()
+	for late := time.Now().Add(bound); !strings.Contains(c.status(t), "idle"); {
+		if time.Now().After(late) {
+			t.Fatalf("the cluster is not ready:\n%s\n%s", c.status(t), c.serve.stderr)
 		}
 	}
-	nodesims[0].wait()
 }

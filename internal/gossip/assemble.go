@@ -16,6 +16,9 @@ type Expect struct {
 	Cluster string
 	// Version is the version its members must have; empty takes any.
 	Version string
+	// Lost, when set, says of members that they are gone though nobody has
+	// noticed yet: they are passed over.
+	Lost func(Member) bool
 	// Deadline is how long to wait for all of them.
 	Deadline time.Duration
 }
@@ -54,7 +57,7 @@ func assemble(present []Member, e Expect) (Assembly, error) {
 func sift(present []Member, e Expect) (ours []Member, foreign []Stray) {
 	for _, m := range present {
 		switch {
-		case m.Role != Nodesim:
+		case m.Role != Nodesim || e.Lost != nil && e.Lost(m):
 		case e.Cluster != "" && m.Cluster != "" && m.Cluster != e.Cluster:
 			foreign = append(foreign, strayOf(m))
 		default:

@@ -2,6 +2,7 @@ package gossip
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/memberlist"
 	"go.uber.org/zap"
@@ -16,6 +17,7 @@ var (
 	_ memberlist.AliveDelegate = gatekeeper{}
 	_ memberlist.MergeDelegate = gatekeeper{}
 	_ memberlist.EventDelegate = gatekeeper{}
+	_ memberlist.PingDelegate  = gatekeeper{}
 )
 
 // NotifyAlive is asked about every member that gossip mentions. An error keeps
@@ -119,27 +121,55 @@ func (l *ledger) enter(k EventKind, n *memberlist.Node) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m, err := decodeMember(n)
-	if err != nil || l.closed() {
+	if err != nil || l.closed() || l.ended[n.Name] {
 		return // NotifyAlive has turned it away
 	}
+	if m.Since = time.Now(); k == Updated {
+		m.Since = l.here[n.Name].Since
+	}
 	l.here[n.Name] = m
-	l.publish(Event{k, m})
+	l.unbury(n.Name, m)
+	l.heard[n.Name] = time.Now()
+	l.publish(Event{Kind: k, Member: m})
 }
 
 // NotifyLeave strikes out a member that left or died.
-func (g gatekeeper) NotifyLeave(n *memberlist.Node) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	m, ok := g.here[n.Name]
-	if !ok || g.closed() {
+func (g gatekeeper) NotifyLeave(n *memberlist.Node) { g.strike(n.Name, false) }
+
+// strike strikes out a member. One that has ended will not come back: what is
+// said of it from now on is old.
+func (l *ledger) strike(wireName string, ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, ok := l.here[wireName]
+	if !ok || l.closed() {
 		return
 	}
-	kind := Died
-	if g.leaving[n.Name] {
-		kind = Left
+	e := Event{Kind: Died, Member: m, Silent: time.Since(l.heard[wireName])}
+	switch {
+	case l.leaving[wireName]:
+		e.Kind, e.Silent = Left, 0
+	case !ended:
+		l.bury(wireName, m)
 	}
-	delete(g.here, n.Name)
-	delete(g.admitted, n.Name)
-	delete(g.leaving, n.Name)
-	g.publish(Event{kind, m})
+	if ended && len(l.ended) < maxFormer {
+		l.ended[wireName] = true
+	}
+	delete(l.here, wireName)
+	delete(l.admitted, wireName)
+	delete(l.leaving, wireName)
+	delete(l.heard, wireName)
+	l.publish(e)
+}
+
+// AckPayload is memberlist.PingDelegate's.
+func (g gatekeeper) AckPayload() []byte { return nil }
+
+// NotifyPingComplete notes that a member answered a probe of ours.
+func (g gatekeeper) NotifyPingComplete(n *memberlist.Node, _ time.Duration, _ []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, here := g.here[n.Name]; here {
+		g.heard[n.Name] = time.Now()
+	}
 }

@@ -12,6 +12,8 @@
 //	ledger.go     the roster's own book of members; watching it
 //	delegate.go   what memberlist calls: who may enter the book
 //	farewell.go   telling a process that left from one that died
+//	rejoin.go     looking for those that are missing
+//	knock.go      certainty about those whose process has ended
 //	await.go      waiting until the declared nodes are there
 //	assemble.go   which members make up the cluster: pure, no network
 //	verdict.go    the errors, each with what to do about it
@@ -33,13 +35,19 @@
 // What a peer says is checked before it is used, so that garbage leads to a
 // verdict and never to a crash.
 //
+// # Coming back
+//
+// A network that is cut in two, for however long, is one cluster again within
+// 10 s (Loopback) or 30 s (LAN) of its being mended: see rejoin.go. A process
+// that is started again under its name is another member, and need not wait
+// until its predecessor is known to be dead; whoever waits for both to sort
+// themselves out waits as long as a crash takes to be noticed.
+//
 // # What is not here
 //
 // Plans, frames and time: they travel over gRPC, at the address that a
 // member's metadata names. A death seen here is an opinion formed in wall time;
 // hosts confirm it by the broken stream, and no emulated instant depends on it.
-// Nor is there a way back from a partition that lasts until each side has taken
-// the other for dead.
 //
 // May import: nothing of ours. Imported by the hosts, internal/coordinator and
 // internal/nodesim, and by their commands.

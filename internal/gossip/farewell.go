@@ -1,7 +1,11 @@
 package gossip
 
 import (
+	"context"
+	"errors"
+	"net"
 	"strings"
+	"syscall"
 
 	"github.com/hashicorp/memberlist"
 )
@@ -16,7 +20,8 @@ const farewell = "bye "
 // voice is what memberlist asks for our metadata, and hands messages of ours.
 type voice struct {
 	*ledger
-	meta func() []byte
+	meta   func() []byte
+	rumour func(wireName string)
 }
 
 var _ memberlist.Delegate = voice{}
@@ -24,12 +29,7 @@ var _ memberlist.Delegate = voice{}
 // sayFarewell tells the others that we are about to leave.
 func (r *Roster) sayFarewell() {
 	r.ledger.mark(r.ledger.self)
-	for _, m := range r.Members() {
-		to := memberlist.Address{Addr: m.Addr, Name: wireName(m.Name, m.Instance)}
-		if to.Name != r.ledger.self {
-			_ = r.list.SendToAddress(to, []byte(farewell+r.ledger.self)) // it may get lost anyway
-		}
-	}
+	r.tell(farewell + r.ledger.self)
 }
 
 // NotifyMsg hears a message of ours. A liar who says farewell in another's name
@@ -37,6 +37,9 @@ func (r *Roster) sayFarewell() {
 func (v voice) NotifyMsg(b []byte) {
 	if name, ok := strings.CutPrefix(string(b), farewell); ok && name != v.self {
 		v.mark(name)
+	}
+	if name, ok := rumoured(b); ok {
+		v.rumour(name)
 	}
 }
 
@@ -57,3 +60,16 @@ func (v voice) NodeMeta(int) []byte { return v.meta() }
 func (v voice) GetBroadcasts(int, int) [][]byte { return nil }
 func (v voice) LocalState(bool) []byte          { return nil }
 func (v voice) MergeRemoteState([]byte, bool)   {}
+
+// Ended reports whether the process of a member is certainly no more: its
+// address refuses to be called. One that is stopped, or cut off, says nothing
+// instead.
+func Ended(ctx context.Context, m Member) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", m.Addr)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return refused(err)
+}
+
+func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -90,12 +90,16 @@ func TestFarewellsAreChecked(t *testing.T) {
 	meta, _ := fullMember.encode()
 	gatekeeper{l}.NotifyJoin(node("self~1", string(meta)))
 	gatekeeper{l}.NotifyJoin(node("peer~1", string(meta)))
-	v := voice{ledger: l}
-	for _, msg := range []string{"", "bye", "bye ", "bye nobody~1", "hello peer~1", "bye self~1"} {
+	rumours := 0
+	v := voice{ledger: l, rumour: func(string) { rumours++ }}
+	for _, msg := range []string{"", "bye", "bye ", "bye nobody~1", "hello peer~1", "bye self~1", "gone", "gon peer~1"} {
 		v.NotifyMsg([]byte(msg))
 	}
 	if len(l.leaving) != 0 {
 		t.Errorf("%v are leaving", l.leaving)
+	}
+	if rumours > 0 {
+		t.Errorf("%d rumours", rumours)
 	}
 	v.NotifyMsg([]byte("bye peer~1"))
 	if !l.leaving["peer~1"] {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 )
@@ -31,6 +32,9 @@ func (k EventKind) String() string { return eventNames[k] }
 type Event struct {
 	Kind   EventKind
 	Member Member
+	// Silent is for how long, in wall time, a member that Died has not answered
+	// this process: at least the time that it took to notice.
+	Silent time.Duration
 }
 
 // Stray is a process that came by and does not belong: of another cluster, or
@@ -63,7 +67,10 @@ type ledger struct {
 	// admitted is the metadata with which each wire name was let in. While
 	// many processes join, memberlist asks about each some hundred times.
 	admitted map[string]string
-	strays   map[string]Stray // by wire name
+	strays   map[string]Stray     // by wire name
+	former   map[string]former    // who died, by wire name
+	heard    map[string]time.Time // when each last answered a probe of ours, by wire name
+	ended    map[string]bool      // whose process is no more, by wire name
 
 	watchers map[*watcher]struct{}
 	done     chan struct{} // closed by close
@@ -73,7 +80,8 @@ type ledger struct {
 func newLedger(self, cluster string, log *zap.Logger) *ledger {
 	return &ledger{
 		self: self, log: log, cluster: cluster,
-		here: map[string]Member{}, leaving: map[string]bool{}, admitted: map[string]string{}, strays: map[string]Stray{},
+		here: map[string]Member{}, leaving: map[string]bool{}, admitted: map[string]string{}, strays: map[string]Stray{}, former: map[string]former{},
+		heard: map[string]time.Time{}, ended: map[string]bool{},
 		watchers: map[*watcher]struct{}{}, done: make(chan struct{}),
 	}
 }
@@ -143,7 +151,7 @@ func (l *ledger) watch(ctx context.Context) <-chan Event {
 	w := &watcher{wake: make(chan struct{}, 1)}
 	l.watchers[w] = struct{}{}
 	for _, m := range l.sorted() {
-		w.queue = append(w.queue, Event{Joined, m})
+		w.queue = append(w.queue, Event{Kind: Joined, Member: m})
 	}
 	w.wake <- struct{}{}
 	l.pumps.Go(func() { l.pump(ctx, w, out) })

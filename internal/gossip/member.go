@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/memberlist"
 )
@@ -44,6 +45,9 @@ type Member struct {
 	// GPUs is the number of GPUs of each hosted node; 0 where they differ or
 	// where the process will only learn it from the plan.
 	GPUs int
+	// Since is when this process entered the member in its roster, which for one
+	// that was taken for dead and came back is when it did.
+	Since time.Time
 }
 
 // String names the member for people: its name, and where it can be found.

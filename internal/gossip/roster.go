@@ -18,12 +18,13 @@ var ErrClosed = errors.New("gossip: the roster is closed")
 // Roster is this process's membership of a cluster, and its view of the others.
 // Its methods may be called from any goroutine.
 type Roster struct {
-	list   *memberlist.Memberlist
-	ledger *ledger
-	tuning *tuning
-	addr   string
-	joined []string           // the addresses that were joined
-	stop   context.CancelFunc // ends what the sockets dial
+	list      *memberlist.Memberlist
+	transport memberlist.NodeAwareTransport
+	ledger    *ledger
+	tuning    *tuning
+	addr      string
+	joined    []string           // the addresses that were joined
+	stop      context.CancelFunc // ends what the sockets dial
 
 	// life keeps Leave and Close apart, and guards closed. It holds a token
 	// while taken. A mutex would do, were it not that under testing/synctest
@@ -50,6 +51,8 @@ func Start(ctx context.Context, c Config) (*Roster, error) {
 		r.Close()
 		return nil, err
 	}
+	r.seek(life)
+	r.knock()
 	return r, nil
 }
 
@@ -80,16 +83,17 @@ func (r *Roster) settings(life context.Context, c *Config, self Member) (*member
 	}
 	mc := memberlist.DefaultLANConfig()
 	c.tuning.apply(mc)
+	r.transport = c.Transport
 	mc.Name, mc.Logger = r.ledger.self, logger
 	gate := gatekeeper{r.ledger}
 	meta := func() []byte { return r.ledger.describe(self) }
-	mc.Alive, mc.Merge, mc.Events, mc.Delegate = gate, gate, gate, voice{r.ledger, meta}
+	mc.Alive, mc.Merge, mc.Events, mc.Ping, mc.Delegate = gate, gate, gate, gate, voice{r.ledger, meta, r.rumour}
 	if mc.Transport = c.Transport; c.Transport == nil {
 		s, err := listen(life, c, logger)
 		if err != nil {
 			return nil, err
 		}
-		mc.Transport = s
+		mc.Transport, r.transport = s, s
 		mc.BindPort, mc.AdvertisePort = s.GetAutoBindPort(), s.GetAutoBindPort()
 		mc.AdvertiseAddr = c.AdvertiseAddr
 		if _, _, err := s.FinalAdvertiseAddr(mc.AdvertiseAddr, mc.AdvertisePort); err != nil {

@@ -51,6 +51,11 @@ type tuning struct {
 	// gossipToTheDeadTime is how long news still goes to the dead, who may be
 	// only slow, and have then to be told so in order to object.
 	gossipToTheDeadTime time.Duration
+	// seekInterval is the time between attempts to find those that died, or that
+	// were joined and are not here.
+	seekInterval time.Duration
+	// knockInterval is the time between knocks at members' addresses; 0: none.
+	knockInterval time.Duration
 	// streamTimeout bounds every step of a full exchange.
 	streamTimeout time.Duration
 	// handoffDepth is how many pieces of news may wait to be worked off;
@@ -60,11 +65,12 @@ type tuning struct {
 
 // loopback is for processes on one host.
 //
-// A crash is confirmed, with P the probe interval, after P (until somebody
-// probes, on average) + P (that probe) + 3 P (suspicion) = 5 P = 1 s among up to
-// ten members, and after some 1.5 s among 64. BenchmarkCrash, 9 processes on 2
-// cores: median 1.0 s, longest of 20 1.5 s, beside 16 busy loops as without
-// them, and nobody taken for dead who wasn't.
+// A crash is known to all when the first has knocked in vain, after some 0.2 s
+// among any number of members up to 40, and n × 5 ms among more. A member that is
+// stopped is taken for dead, with P the probe interval, after P (until somebody
+// probes, on average) + P (that probe) + 4 P (suspicion) = 6 P = 1.2 s among up to
+// ten members, and after some 1.8 s among 64. What was measured is in
+// docs/limitations.md; make detect measures it.
 var loopback = tuning{
 	// Ten idle wake-ups a second; news reaches 64 members in 3 to 4 rounds.
 	gossipInterval: 100 * time.Millisecond,
@@ -85,12 +91,17 @@ var loopback = tuning{
 	probeTimeout:   150 * time.Millisecond,
 	indirectChecks: 2,
 	awarenessMax:   8,
-	// One other member must agree: if all are slow, at least two of them have
-	// to be wrong about the same one. When none agrees a suspect has 3 times
-	// as long.
-	suspicionMult:       3,
-	suspicionMaxMult:    3,
+	// Two other members must agree: if all are slow, at least three of them have
+	// to be wrong about the same one. When none agrees a suspect has twice as
+	// long. Members that crashed are known by knocking; all this is for those
+	// that are stopped.
+	suspicionMult:       4,
+	suspicionMaxMult:    2,
 	gossipToTheDeadTime: 10 * time.Second,
+	// An attempt at a dead process costs a refused connection.
+	seekInterval: 3 * time.Second,
+	// The last of 8 members knocks at a dead one within some 0.2 s.
+	knockInterval: 200 * time.Millisecond,
 	// Enough for 64 processes that join at once; a stopped one (SIGSTOP) holds
 	// up our exchanges no longer.
 	streamTimeout: 3 * time.Second,
@@ -116,6 +127,7 @@ var lan = tuning{
 	suspicionMult:       3,
 	suspicionMaxMult:    4,
 	gossipToTheDeadTime: 30 * time.Second,
+	seekInterval:        10 * time.Second,
 	streamTimeout:       5 * time.Second,
 	handoffDepth:        4096,
 }

@@ -1,7 +1,6 @@
 package nodesim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"github.com/railyard/railyard/emu/payload"
 	"github.com/railyard/railyard/emu/transit"
 	"github.com/railyard/railyard/emu/wiring"
-	"github.com/railyard/railyard/internal/gossip"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -44,6 +42,7 @@ type actor struct {
 	inbox  *mailbox[event]
 
 	session uint64
+	lasting bool // another session may follow this one
 	self    int
 	owners  transit.Owners
 	fabric  *fabric.Fabric
@@ -70,12 +69,13 @@ type actor struct {
 	taken []uint64 // frames from each participant since batch 0
 	sent  []uint64 // frames to each participant since batch 0
 	grant *railyardv1.Grant
-	paced *paced    // nil under the virtual clock
-	said  time.Time // when the coordinator was told anything last
+	paced *paced        // nil under the virtual clock
+	said  time.Time     // when the coordinator was told anything last
+	over  chan struct{} // closed when the session is
 }
 
 func newActor(n *node, stream railyardv1.NodeService_SessionServer) *actor {
-	return &actor{node: n, log: n.log.Named("actor"), stream: stream, inbox: newMailbox[event]()}
+	return &actor{node: n, log: n.log.Named("actor"), stream: stream, inbox: newMailbox[event](), over: make(chan struct{})}
 }
 
 // run handles events until the session ends. nil: the coordinator closed it, and
@@ -164,10 +164,8 @@ func (a *actor) handle(e *event) error {
 		return wire.DecodeFailure(e.request.GetAbort().GetReason())
 	case e.request.GetClockProbe() != nil:
 		return a.tellTime(e.request.GetClockProbe())
-	case e.request.GetPace() != nil && a.paced != nil:
-		return a.paced.pace(e.request.GetPace())
-	case e.request.GetRelay() != nil && a.paced != nil:
-		return a.paced.relay(e)
+	case e.request.GetPace() != nil || e.request.GetRelay() != nil:
+		return a.onPace(e)
 	default:
 		return wire.Failf(wire.Mismatch, "a request this version (%s) does not know", a.node.config.Version)
 	}
@@ -202,12 +200,12 @@ func (a *actor) setUp(m *railyardv1.Setup) error {
 	if a.fabric, err = fabric.New(cluster); err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}
-	a.session, a.self = m.GetSession(), int(m.GetSelf())
+	a.session, a.self, a.lasting = m.GetSession(), int(m.GetSelf()), m.GetLasting()
 	if err := a.place(m); err != nil {
 		return err
 	}
-	a.node.lobby.admit()
-	return a.connect()
+	a.node.lobby.admit(!a.lasting)
+	return a.connect(m.GetParticipants())
 }
 
 // place notes which participant hosts which node, and checks that this process
@@ -242,25 +240,16 @@ func (a *actor) place(m *railyardv1.Setup) error {
 	return nil
 }
 
-// patience bounds how long a peer that the coordinator has seen may stay
-// unknown here.
+// patience bounds how long a peer may take to answer, or to be set up.
 const patience = 20 * time.Second
 
 // connect dials the peers with higher numbers; those with lower ones dial here.
-func (a *actor) connect() error {
-	n := len(a.names)
-	a.peers, a.missing = make([]*peer, n), n-1
-	ctx, cancel := context.WithTimeout(a.stream.Context(), patience)
-	defer cancel()
-	hosts, err := a.node.roster.WaitFor(ctx, gossip.Nodes{{First: 0, Last: a.fabric.Nodes() - 1}})
-	if err != nil {
-		return unjoined(err)
-	}
-	for node, p := range a.owners.Node {
-		if p <= a.self || a.peers[p] != nil {
-			continue
-		}
-		if a.peers[p], err = a.dial(p, hosts[node].GRPC); err != nil {
+// Their addresses are the coordinator's, for it knows which process of a name is
+// the one: our own roster may not have heard yet that another took its place.
+func (a *actor) connect(parts []*railyardv1.Participant) (err error) {
+	a.peers, a.missing = make([]*peer, len(parts)), len(parts)-1
+	for p := a.self + 1; p < len(parts); p++ {
+		if a.peers[p], err = a.dial(p, parts[p].GetAddress()); err != nil {
 			return err
 		}
 		a.missing--
@@ -305,6 +294,7 @@ func (a *actor) say(m *railyardv1.SessionResponse) error {
 
 // hangUp closes the streams to the peers.
 func (a *actor) hangUp() {
+	close(a.over)
 	a.endPace()
 	a.inbox.close()
 	for _, p := range a.peers {

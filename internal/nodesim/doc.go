@@ -12,7 +12,7 @@
 //	passing.go  frames that come and go under the paced clock
 //	struck.go    faults that strike a session
 //	peers.go    the streams to other nodesims, opened once and kept
-//	late.go     a process that comes when its nodes are hosted already
+//	late.go     a process that comes, or comes back, when its nodes are hosted already
 //	mailbox.go  how everything reaches the actor
 //
 //	coordinator ◄── Session ──► service ── mailbox ──► actor ── kernel, payload

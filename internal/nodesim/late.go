@@ -16,21 +16,22 @@ const inSession = "railyard.session"
 // asking bounds how long another member may take to say whether it has one.
 const asking = 2 * time.Second
 
-// late ends a process that came too late: another hosts one of its nodes, and
-// has a session already, so that nobody will ever want this one. Before there
-// are sessions the coordinator judges who is one too many.
-func (n *node) late(ctx context.Context) {
-	for _, m := range n.roster.Members() {
-		if m.Role != gossip.Nodesim || m.Addr == n.roster.Addr() {
+// late ends a process that came too late, or came back: another member hosts
+// one of its nodes, and has a session already, so that nobody will ever want
+// this one. Before there are sessions the coordinator judges who is one too many.
+func (n *node) late(ctx context.Context, m gossip.Member) {
+	if m.Role != gossip.Nodesim || m.Addr == n.roster.Addr() {
+		return
+	}
+	for i := range m.Nodes.All() {
+		if !n.config.Nodes.Contains(i) {
 			continue
 		}
-		for i := range m.Nodes.All() {
-			if n.config.Nodes.Contains(i) && n.busy(ctx, m) {
-				n.end(wire.Failf(wire.Config, "--nodes %s: node %d is hosted already by %s, and its cluster is running; host another node, or stop that process first",
-					n.config.Nodes, i, m))
-				return
-			}
+		if n.busy(ctx, m) && !n.lobby.entered() {
+			n.end(wire.Failf(wire.Config, "--nodes %s: node %d is hosted already by %s, and its cluster is running; host another node, or stop that process first",
+				n.config.Nodes, i, m))
 		}
+		return
 	}
 }
 

@@ -48,7 +48,7 @@ func Run(ctx context.Context, c Config) error {
 		go follow(c.Lifeline, end)
 	}
 	// The sockets serve before the roster tells anybody of them.
-	n := &node{config: c, end: end, ready: make(chan struct{}), lobby: lobby{open: make(chan struct{})}, log: c.Logger.Named("nodesim")}
+	n := &node{config: c, end: end, ready: make(chan struct{}), lobby: newLobby(), log: c.Logger.Named("nodesim")}
 	srv := n.server()
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(lis) }()
@@ -65,7 +65,6 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer roster.Close()
 	n.roster = roster
-	close(n.ready)
 	return n.wait(ctx)
 }
 
@@ -74,9 +73,10 @@ type node struct {
 	config Config
 	log    *zap.Logger
 	roster *gossip.Roster
-	ready  chan struct{} // closed when roster is set
+	ready  chan struct{} // closed when roster and orphan are set
 	end    context.CancelCauseFunc
-	lobby  lobby
+	lobby  *lobby
+	orphan *time.Timer // fires when there was no session for too long
 	health *health.Server
 }
 
@@ -139,17 +139,28 @@ func outward(to string) (string, error) {
 
 // wait returns when the process has no more to do.
 func (n *node) wait(ctx context.Context) error {
-	orphan := time.AfterFunc(n.config.Orphan, func() {
-		if !n.lobby.entered() {
-			n.end(fmt.Errorf("%w: no session within %v", ErrOrphaned, n.config.Orphan))
-		}
-	})
-	defer orphan.Stop()
+	n.orphan = time.AfterFunc(n.config.Orphan, n.alone)
+	defer n.orphan.Stop()
+	close(n.ready)
 	go n.watch(ctx)
-	go n.late(ctx)
 	<-ctx.Done()
 	n.log.Info("ending", zap.Error(context.Cause(ctx)))
 	return verdict(ctx)
+}
+
+// alone ends the process when there was no session for too long. One that had a
+// session waits for the next as long as there is a coordinator.
+func (n *node) alone() {
+	if n.lobby.entered() {
+		return
+	}
+	for _, m := range n.roster.Members() {
+		if m.Role == gossip.Coordinator && n.lobby.used() {
+			n.orphan.Reset(n.config.Orphan)
+			return
+		}
+	}
+	n.end(fmt.Errorf("%w: no session within %v", ErrOrphaned, n.config.Orphan))
 }
 
 // verdict returns what is wrong about the end of ctx: nothing, if the session
@@ -162,15 +173,72 @@ func verdict(ctx context.Context) error {
 	return err
 }
 
-// watch ends the process when the coordinator leaves or dies before it has
-// opened a session. Afterwards the session's stream tells sooner.
+// watch ends the process when the coordinator has left or ended while there is
+// no session. While there is one, its stream tells sooner. A coordinator that
+// merely does not answer may be cut off, and is waited for as long as one that
+// never came.
 func (n *node) watch(ctx context.Context) {
 	for e := range n.roster.Watch(ctx) {
-		gone := e.Kind == gossip.Left || e.Kind == gossip.Died
-		if e.Member.Role == gossip.Coordinator && gone && !n.lobby.entered() {
+		switch e.Kind {
+		case gossip.Died:
+			n.log.Info("lost", zap.String("member", e.Member.Name), zap.String("by", "gossip"), zap.Duration("silent", e.Silent))
+		case gossip.Left:
+			n.log.Info("left", zap.String("member", e.Member.Name))
+		case gossip.Joined:
+			n.log.Info("joined", zap.String("member", e.Member.Name))
+			go n.late(ctx, e.Member)
+			continue
+		default:
+			continue
+		}
+		if e.Member.Role != gossip.Coordinator {
+			continue
+		}
+		if e.Kind == gossip.Left && !n.lobby.entered() {
 			n.end(fmt.Errorf("%w: %s", ErrOrphaned, e.Member))
 		}
+		go n.mourn(ctx, e.Member)
 	}
+}
+
+// mourn looks, while there is no session, whether a coordinator that is not in
+// the roster any more has ended: it may be about to, or be cut off.
+func (n *node) mourn(ctx context.Context, m gossip.Member) {
+	for again := time.NewTicker(mourning); ; {
+		if _, back := n.roster.Lookup(m.Name); back || n.lobby.entered() {
+			return
+		}
+		if n.ended(ctx, m) {
+			n.end(fmt.Errorf("%w: %s", ErrOrphaned, m))
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// mourning is how often that is.
+const mourning = 250 * time.Millisecond
+
+// ended reports whether a coordinator's process is certainly no more.
+func (n *node) ended(ctx context.Context, m gossip.Member) bool {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	return gossip.Ended(ctx, m)
+}
+
+// bereft decides what follows a session that broke off: the end, if the
+// coordinator has ended, or else another session.
+func (n *node) bereft() {
+	for _, m := range n.roster.Members() {
+		if m.Role == gossip.Coordinator && n.ended(context.Background(), m) {
+			n.end(fmt.Errorf("%w: %s", ErrOrphaned, m))
+		}
+	}
+	n.orphan.Reset(n.config.Orphan)
 }
 
 // follow reads the lifeline to its end.

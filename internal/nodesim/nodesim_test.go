@@ -31,7 +31,7 @@ func TestEnds(t *testing.T) {
 		{"signal in a session", nil, func(s *stage) { s.ready(); s.stop() }, true},
 		{"session closed", nil, func(s *stage) { x, _ := s.ready(); _ = x.stream.CloseSend() }, true},
 		{"session broken", nil, func(s *stage) { s.ready(); _ = s.conn.Close() }, false},
-		{"coordinator leaves", nil, func(s *stage) { s.coordinator.Leave(time.Second) }, false},
+		{"coordinator leaves", nil, func(s *stage) { s.coordinator.Leave(time.Second); s.coordinator.Close() }, false},
 		{"coordinator dies", nil, func(s *stage) { s.coordinator.Close() }, false},
 		{"nobody comes", func(c *Config) { c.Orphan = time.Nanosecond }, func(*stage) {}, false},
 		{"parent dies", func(c *Config) { c.Lifeline = lifeline }, func(*stage) { _ = parent.Close() }, false},

@@ -29,6 +29,12 @@ type paced struct {
 	first   uint64 // events before the batch
 	late    pace.Lateness
 
+	// A process that was stopped takes up where it was: its emulated time lies
+	// behind that of the others from then on, by shift, for which it was stopped
+	// so many nanoseconds.
+	stopped int64
+	shift   shaping.Duration
+
 	lull   int64 // how long events may wait for company, in nanoseconds
 	due    int64 // what the alarm was set for; Never: it was not
 	idle   int64 // since when nothing is pending; Never: something is
@@ -52,6 +58,18 @@ func newPaced(a *actor) *paced {
 	return p
 }
 
+// onPace handles what only the paced clock knows.
+func (a *actor) onPace(e *event) error {
+	switch {
+	case a.paced == nil || a.paced.over:
+		return wire.Failf(wire.Mismatch, "the paced clock is driven, and no batch goes by it")
+	case e.request.GetPace() != nil:
+		return a.paced.pace(e.request.GetPace())
+	default:
+		return a.paced.relay(e)
+	}
+}
+
 // share is the part of the slack for which events may wait, so that one wake-up
 // serves many: it makes departures late by at most that part (assumed: what is
 // left is what a stream needs).
@@ -62,7 +80,7 @@ func (p *paced) pace(m *railyardv1.Pace) error {
 	if m.GetDilation() < 1 || m.GetDilation() > uint64(pace.MaxDilation) || m.GetOriginPs() < 0 {
 		return wire.Failf(wire.Mismatch, "dilation %d from %d ps on: must be 1 to %d", m.GetDilation(), m.GetOriginPs(), int64(pace.MaxDilation))
 	}
-	p.mapping = pace.Mapping{Origin: shaping.Time(m.GetOriginPs()), Start: m.GetStartNs(), Dilation: int64(m.GetDilation())}
+	p.mapping = pace.Mapping{Origin: shaping.Time(m.GetOriginPs()), Start: m.GetStartNs() + p.stopped, Dilation: int64(m.GetDilation())}
 	if p.running {
 		return nil
 	}
@@ -90,7 +108,7 @@ func (p *paced) step() (over bool, err error) {
 	}
 	now := p.clock.Now()
 	if now > p.due {
-		p.late.Stall = max(p.late.Stall, now-p.due)
+		p.thaw(now - p.due)
 	}
 	p.events = p.inbox.poll(p.events)
 	if over, err := p.handleAll(p.events); over || p.failed != nil || p.over {
@@ -103,6 +121,23 @@ func (p *paced) step() (over bool, err error) {
 	return false, nil
 }
 
+// frozen is how long a process must have been behind, in nanoseconds, to count as
+// stopped (assumed: a host that is merely busy lets it run sooner). What it did
+// not do in that time, its GPUs and NICs have not done. What a busy host holds up
+// is made up for, in emulated time as if nothing had been.
+const frozen = 300e6
+
+// thaw notes that the actor runs again, so many nanoseconds after it should have.
+func (p *paced) thaw(behind int64) {
+	p.late.Stall = max(p.late.Stall, behind)
+	if behind < frozen {
+		return
+	}
+	p.stopped += behind
+	p.mapping.Start += behind
+	p.shift = p.mapping.Spans(p.stopped)
+}
+
 // advance runs the kernel up to an instant, and sets the alarm for what is next.
 func (p *paced) advance(until shaping.Time) error {
 	began := p.clock.Now()
@@ -112,6 +147,9 @@ func (p *paced) advance(until shaping.Time) error {
 		p.move(e.Moves)
 		for i := range e.Out {
 			p.post(&e.Out[i])
+		}
+		for j := range e.Ends {
+			e.Ends[j].At = e.Ends[j].At.Add(p.shift)
 		}
 		p.news.Ends = append(p.news.Ends, wire.EncodeEnds(e.Ends)...)
 		if err := p.records(e); err != nil {
@@ -158,6 +196,7 @@ func (p *paced) tell(began int64) error {
 	if next := p.mapping.Wall(p.kernel.Next()); next != pace.Never {
 		p.due = min(p.due, max(next, began+p.lull))
 	}
+	p.due = max(p.due, now)
 	p.alarm.Set(p.due)
 	return nil
 }
@@ -166,12 +205,16 @@ func (p *paced) report(idle bool) error {
 	m := p.news
 	p.news = &railyardv1.PaceReport{}
 	m.Idle, m.Sent, m.Taken, m.Relayed = idle, p.sent, p.taken, p.relayed
-	m.NowPs, m.Events = int64(p.kernel.Now()), p.kernel.Popped()-p.first
+	m.NowPs, m.Events = int64(p.kernel.Now().Add(p.shift)), p.kernel.Popped()-p.first
 	return p.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_PaceReport{PaceReport: m}})
 }
 
 // records sends the timeline ahead.
 func (p *paced) records(e *kernel.Effects) error {
+	for i := range e.Records {
+		r := &e.Records[i]
+		r.At, r.Start = r.At.Add(p.shift), r.Start.Add(p.shift)
+	}
 	for recs := e.Records; len(recs) > 0; {
 		n := min(len(recs), maxRecords)
 		p.news.Records = wire.EncodeRecords(recs[:n])

@@ -33,11 +33,13 @@ func (p *paced) release() {
 	for p.held.Next() <= now {
 		at, d := p.held.Take()
 		p.late.Departed(now.Sub(at))
+		h := &d.frame.Header
+		h.Head, h.Tail = h.Head.Add(p.shift), h.Tail.Add(p.shift)
 		if d.to == p.owners.Shared {
-			p.news.FabricFrames = append(p.news.FabricFrames, wire.EncodeHeader(&d.frame.Header))
+			p.news.FabricFrames = append(p.news.FabricFrames, wire.EncodeHeader(h))
 			continue
 		}
-		out.add(d.to, d.frame, &kernel.Emission{Header: d.frame.Header})
+		out.add(d.to, d.frame, &kernel.Emission{Header: *h})
 	}
 	out.flush()
 }
@@ -71,9 +73,10 @@ func (p *paced) arrived(e *event) error {
 // clamp moves a frame whose stamp has passed when it came to that instant, as a
 // whole, and notes by how much.
 func (p *paced) clamp(h *transit.Header, at int64) {
+	h.Head, h.Tail = max(h.Head.Add(-p.shift), 0), max(h.Tail.Add(-p.shift), 0)
 	by := max(p.mapping.Emulated(at), p.kernel.Now()).Sub(h.Tail)
 	p.late.Delivered(max(by, 0))
-	if by > 0 {
+	if by > 0 && h.Head <= h.Tail { // or Check refuses it
 		h.Head, h.Tail = h.Head.Add(by), h.Tail.Add(by)
 	}
 }
@@ -89,6 +92,9 @@ func (p *paced) relay(e *event) error {
 		h, err := wire.DecodeHeader(m)
 		if err != nil {
 			return wire.Failf(wire.Mismatch, "%v", err)
+		}
+		if _, _, ok := p.kernel.Locate(h.Conn); !ok {
+			return wire.Failf(wire.Mismatch, "the fabric hands on a frame on connection %d, which has no end here", h.Conn)
 		}
 		p.relayed++
 		if gpu := int(h.From); h.Payload && gpu >= 0 && gpu < p.fabric.GPUs() && p.owners.Node[p.fabric.NodeOf(gpu)] != p.self {

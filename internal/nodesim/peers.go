@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 
 	"github.com/railyard/railyard/internal/wire"
@@ -96,6 +97,12 @@ func (a *actor) dial(index int, addr string) (*peer, error) {
 // mind posts the end of a stream; after the session it interests nobody.
 func (a *actor) mind(p *peer, err error) {
 	if err != nil {
+		select {
+		case <-a.over:
+			return
+		default:
+		}
+		a.log.Info("lost", zap.String("member", p.name), zap.String("by", "stream"), zap.Error(err))
 		a.inbox.post(event{err: err, lost: p})
 	}
 }
@@ -119,12 +126,18 @@ func (x *exchange) Exchange(stream railyardv1.ExchangeService_ExchangeServer) er
 		return wire.ToStatus(err)
 	}
 	p := a.newPeer(int(hello.From), stream)
-	var sender sync.WaitGroup
-	sender.Go(func() { a.mind(p, p.send()) })
-	defer sender.Wait()
+	go func() { a.mind(p, p.send()) }()
 	defer p.out.close()
 	a.inbox.post(event{peer: p, from: p.index})
-	err = p.receive(hello.Session, a.inbox, &x.node.config)
-	a.mind(p, err)
-	return wire.ToStatus(err)
+	broken := make(chan error, 1)
+	go func() { broken <- p.receive(hello.Session, a.inbox, &x.node.config) }()
+	// Both end with the stream, and the stream with this handler: a peer that is
+	// stopped must not keep it.
+	select {
+	case err = <-broken:
+		a.mind(p, err)
+		return wire.ToStatus(err)
+	case <-a.over:
+		return wire.ToStatus(wire.Failf(wire.PeerLost, "the session is over"))
+	}
 }

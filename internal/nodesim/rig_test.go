@@ -106,6 +106,7 @@ func (s *stage) wait() error {
 type session struct {
 	t      testing.TB
 	stream railyardv1.NodeService_SessionClient
+	cancel context.CancelFunc // breaks it off
 }
 
 func (s *stage) open() *session {
@@ -116,7 +117,7 @@ func (s *stage) open() *session {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &session{s.t, stream}
+	return &session{s.t, stream, cancel}
 }
 
 // say sends a request.

@@ -74,6 +74,11 @@ func TestRefused(t *testing.T) {
 	grant := &railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Grant{
 		Grant: &railyardv1.Grant{UntilPs: 1, FabricFrames: []*railyardv1.FrameHeader{
 			{ConnId: 1 << 30, Kind: railyardv1.FrameKind_FRAME_KIND_DATA, Protocol: railyardv1.Protocol_PROTOCOL_SIMPLE}}}}}
+	paced := begin(0, nil)
+	paced.GetBegin().Paced = true
+	pace := func(dilation uint64) *railyardv1.SessionRequest {
+		return &railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Pace{Pace: &railyardv1.Pace{Dilation: dilation}}}
+	}
 	for _, test := range []struct {
 		name  string
 		good  []*railyardv1.SessionRequest // answered well
@@ -87,6 +92,9 @@ func TestRefused(t *testing.T) {
 		{"a batch without the first", nil, begin(1, nil), wire.Mismatch, []string{"batch 1 without a batch 0"}},
 		{"a grant without a batch", nil, grant, wire.Mismatch, []string{"without a batch"}},
 		{"a frame of the fabric from nowhere", []*railyardv1.SessionRequest{begin(0, nil)}, grant, wire.Mismatch, []string{"the fabric hands on", "connection 1073741824"}},
+		{"a pace that stands still", []*railyardv1.SessionRequest{paced}, pace(0), wire.Mismatch, []string{"dilation 0"}},
+		{"a pace without a batch that goes by it", []*railyardv1.SessionRequest{begin(0, nil)}, pace(5), wire.Mismatch, []string{"no batch goes by it"}},
+		{"a grant under the paced clock", []*railyardv1.SessionRequest{paced}, grant, wire.Mismatch, []string{"under the paced clock"}},
 		{"nothing", []*railyardv1.SessionRequest{begin(0, nil), finish()}, &railyardv1.SessionRequest{}, wire.Mismatch, []string{"does not know"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

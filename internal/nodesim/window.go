@@ -51,8 +51,8 @@ func (a *actor) take(from int, f *wire.Frame) error {
 
 // granted takes the coordinator's leave to run a window.
 func (a *actor) granted(g *railyardv1.Grant) error {
-	if a.grant != nil || a.kernel == nil || a.wirings == nil {
-		return wire.Failf(wire.Mismatch, "a grant while another is pending, or without a batch")
+	if a.grant != nil || a.kernel == nil || a.wirings == nil || a.paced != nil {
+		return wire.Failf(wire.Mismatch, "a grant while another is pending, without a batch, or under the paced clock")
 	}
 	for _, m := range g.GetFabricFrames() {
 		h, err := wire.DecodeHeader(m)

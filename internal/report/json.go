@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,9 +40,20 @@ func (j *JSON) Row(r Row) error {
 
 // End writes the document.
 func (j *JSON) End(f Footer) error {
-	e := json.NewEncoder(j.w)
+	b, err := j.Draft(f)
+	if err == nil {
+		_, err = j.w.Write(b)
+	}
+	return err
+}
+
+// Draft returns the document as far as it goes.
+func (j *JSON) Draft(f Footer) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(j.document(f))
+	err := e.Encode(j.document(f))
+	return b.Bytes(), err
 }
 
 // The order and the types of the fields below are nccl-tests'. Some are odd:

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/sweep"
@@ -43,6 +44,7 @@ func (v verbs) run(ctx context.Context, c *cli.BenchConfig, t *table) error {
 		return err
 	}
 	tellCost(sw, func(text string) { t.sink.Progress(0, 0, text) })
+	tellProcesses(processes(c.Procs, f.Nodes()), runtime.NumCPU(), func(text string) { t.sink.Progress(0, 0, text) })
 	t.sink.Progress(0, 0, "starting nodesims")
 	k, err := coordinator.Start(ctx, coordinator.Config{Cluster: f.Cluster, Procs: c.Procs, Spawn: true,
 		Nodesim: c.Nodesim, Version: v.version, Gossip: gossip.Loopback(), Logger: c.Log})

@@ -34,10 +34,10 @@ func foresee(ctx context.Context, c *cli.BenchConfig, t *table) error {
 		return err
 	}
 	tellCost(sw, func(text string) { t.sink.Progress(0, 0, text) })
-	s := predict.New(f, t.buf != nil)
+	s := predict.New(f, t.records != nil)
 	s.Stop = ctx.Err
-	if t.buf != nil {
-		w := timeline.NewWriter(t.buf, f.PortName)
+	if t.records != nil {
+		w := timeline.NewWriter(t.writer(), f.PortName)
 		s.Visit = func(e *kernel.Effects) error {
 			for i := range e.Records {
 				if err := w.Write(&e.Records[i]); err != nil {

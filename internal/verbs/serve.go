@@ -64,6 +64,10 @@ func (v verbs) status(ctx context.Context, c cli.StatusConfig) (cli.Status, erro
 	if r := m.GetRunning(); r != "" {
 		s.State += " " + r
 	}
+	if m.GetLost() != nil {
+		l := wire.DecodeFailure(m.GetLost())
+		s.Lost = &cli.Loss{Cause: l.Cause.String(), Text: l.Text, Member: l.Member, Detect: l.Took.Seconds()}
+	}
 	f, err := declared(addr, m.GetClusterYaml())
 	if err != nil {
 		return s, coded(ctx, err)

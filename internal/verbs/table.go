@@ -1,13 +1,11 @@
 package verbs
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/railyard/railyard/emu/sweep"
@@ -30,12 +28,9 @@ func ncclVersion(minor int) int {
 
 // table gives the rows of a bench to a report, and keeps what the footer says.
 type table struct {
-	config *cli.BenchConfig
-	sink   report.Sink
-	out    *os.File // of the timeline; nil for none
-	buf    *bufio.Writer
-	// release keeps the end of the context from closing the timeline.
-	release func() bool
+	config  *cli.BenchConfig
+	sink    report.Sink
+	records []*record // --timeline, --trace
 
 	begun   bool
 	started coordinator.Started
@@ -63,6 +58,7 @@ type railyard struct {
 	Procs   int          `json:"procs"`
 	Rows    []rowJSON    `json:"rows"`
 	Explain *explanation `json:"explain,omitempty"` // --explain
+	Failure *failureJSON `json:"failure,omitempty"`
 	costJSON
 	Trust trustJSON `json:"trust"`
 }
@@ -89,6 +85,16 @@ type costJSON struct {
 	Wall   float64 `json:"wall_seconds"`
 }
 
+// failureJSON is why a run ended early.
+type failureJSON struct {
+	Cause  string `json:"cause"`            // verdict word
+	Text   string `json:"text"`             // one line
+	Member string `json:"member,omitempty"` // process at fault
+	// Detect is how long it took, in wall time, to notice that a process was
+	// lost; at most so long, where the instant of the loss is not known.
+	Detect float64 `json:"detect_wall_seconds,omitempty"`
+}
+
 type trustJSON struct {
 	Trustworthy bool   `json:"trustworthy"`
 	Why         string `json:"why"`
@@ -101,40 +107,62 @@ func cost(c coordinator.Cost) costJSON {
 	return costJSON{c.Rounds, c.Grants, c.Frames, c.Events, c.Wall.Seconds()}
 }
 
-// newTable opens the timeline's file, if one is wanted.
+// newTable opens the files of what happened, if any are wanted.
 func newTable(ctx context.Context, c *cli.BenchConfig, sink report.Sink) (*table, error) {
 	t := &table{config: c, sink: sink}
 	if c.Explain {
 		t.explain = &explanation{NCCL: c.NCCL}
 	}
-	if c.Timeline == "" {
-		return t, nil
+	if c.Trace != "" && c.Trace == c.Timeline {
+		return nil, wire.Failf(wire.Config, "--trace %s: --timeline writes there already; name two files", c.Trace)
 	}
-	if c.Timeline == c.JSON {
-		return nil, wire.Failf(wire.Config, "--timeline %s: -J writes there already; name two files", c.Timeline)
+	for _, file := range []struct{ flag, name string }{{"--timeline", c.Timeline}, {"--trace", c.Trace}} {
+		if file.name == "" {
+			continue
+		}
+		r, err := openRecord(ctx, file.flag, file.name, c.JSON, file.flag == "--trace")
+		if err != nil {
+			return nil, errors.Join(err, t.close())
+		}
+		t.records = append(t.records, r)
 	}
-	// Write only, or a pipe would have this process for a reader and never
-	// break; and not waiting for a reader, which may never come.
-	f, err := os.OpenFile(c.Timeline, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o666)
-	if err != nil {
-		return nil, wire.Failf(wire.Config, "--timeline %s: %v", c.Timeline, err)
-	}
-	t.out, t.buf = f, bufio.NewWriterSize(f, 1<<20)
-	// A pipe that nobody reads must not hold up the end.
-	t.release = context.AfterFunc(ctx, func() { _ = f.Close() })
 	return t, nil
 }
 
 // writer returns where the timeline goes, or nil.
 func (t *table) writer() io.Writer {
-	if t.buf == nil {
+	var all []io.Writer
+	for _, r := range t.records {
+		all = append(all, r)
+	}
+	if all == nil {
 		return nil
 	}
-	return t.buf
+	return io.MultiWriter(all...)
+}
+
+// flush writes what is held of the records of what happened.
+func (t *table) flush() (err error) {
+	for _, r := range t.records {
+		err = cmp.Or(err, r.lines.flush())
+	}
+	return err
+}
+
+// close ends them.
+func (t *table) close() (err error) {
+	for _, r := range t.records {
+		err = cmp.Or(err, r.close())
+	}
+	return err
 }
 
 func (t *table) coordinatorSink() coordinator.Sink {
-	return coordinator.Sink{Started: t.begin, Row: t.row, Timeline: t.writer()}
+	return coordinator.Sink{Started: t.begin, Row: t.row, Doing: t.doing, Timeline: t.writer()}
+}
+
+func (t *table) doing(what string) {
+	t.sink.Progress(len(t.rows), t.started.Rows, t.config.Op.String()+", "+what)
 }
 
 func (t *table) begin(s coordinator.Started) error {
@@ -178,6 +206,9 @@ func (t *table) row(r coordinator.Row) error {
 	t.addPace(&r)
 	t.explain.add(&row, &r)
 	t.debugChoice(&row, &r)
+	if err := t.flush(); err != nil {
+		return err
+	}
 	if err := t.sink.Row(row); err != nil {
 		return err
 	}
@@ -192,19 +223,16 @@ func cell(c sweep.Cell) report.Cell {
 // end writes the footer, and the timeline to its end. It returns err, or what
 // went wrong with either.
 func (t *table) end(verb, version string, err error) error {
-	if t.buf != nil && t.release() {
-		if e := t.buf.Flush(); err == nil && e != nil {
-			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
-		}
-		if e := t.out.Close(); err == nil && e != nil {
-			err = wire.Failf(wire.Config, "--timeline %s: %v", t.config.Timeline, e)
-		}
-	}
+	err = cmp.Or(err, t.close())
 	if !t.begun {
 		return err
 	}
 	t.explain.cross()
-	f := report.Footer{Railyard: t.railyard(verb, version), Explain: append(t.comparison(), t.explain.lines()...), End: time.Now()}
+	own := t.railyard(verb, version)
+	if fail := (*wire.Failure)(nil); errors.As(err, &fail) {
+		own.Failure = &failureJSON{Cause: fail.Cause.String(), Text: fail.Text, Member: fail.Member, Detect: fail.Took.Seconds()}
+	}
+	f := report.Footer{Railyard: own, Explain: append(t.comparison(), t.explain.lines()...), End: time.Now()}
 	if err != nil {
 		f.Err = err.Error()
 		if v := (*wire.Failure)(nil); errors.As(err, &v) && v.At != wire.NoInstant {

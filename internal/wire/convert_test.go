@@ -115,6 +115,11 @@ func TestBatchRoundTrip(t *testing.T) {
 			Launch: shaping.Duration(r.Int64()), Sync: i%3 == 0, Offset: shaping.Time(r.Int64()),
 		}
 		run.Real = r.Int64N(run.Count + 1)
+		if i%4 == 0 {
+			run.Absent, run.Late = []int{i}, []emu.Late{{Rank: i, By: shaping.Duration(r.Int64())}}
+			run.Odd, run.After = []emu.Odd{{Rank: 0, Says: "otherwise"}}, make([]int32, len(run.Comm))
+			run.After[i] = -1
+		}
 		want.Runs = append(want.Runs, run)
 	}
 	begin := over(t, &railyardv1.Begin{Runs: EncodeBatch(&want)}, &railyardv1.Begin{})
@@ -141,11 +146,13 @@ func TestDecodeSaysAllThatIsWrong(t *testing.T) {
 	_, err := DecodeRun(&railyardv1.Run{
 		Op: 99, Options: &railyardv1.PlanOptions{Protocol: railyardv1.Protocol_PROTOCOL_LL},
 		Comm: []uint32{0, 1 << 31}, Count: 5, Real: 6, LaunchPs: -1, OffsetPs: -2,
+		Absent: []uint32{2}, Late: []*railyardv1.LateCall{{Rank: 3, ByPs: -1}},
 	})
 	sayAll(t, err, "op 99: unknown", "dtype DATA_TYPE_UNSPECIFIED: unknown", "redop REDUCTION_UNSPECIFIED: unknown",
 		"options.channels 0: allowed are 1 to 2147483647", "comm[1] 2147483648: allowed are 0 to 2147483647",
 		"real 6: allowed are 0 to 5", "iterations 0: allowed are 1", "launch_ps -1: allowed are 0",
-		"offset_ps -2: allowed are 0")
+		"offset_ps -2: allowed are 0",
+		"absent 2: allowed are 0 to 1", "late.rank 3: allowed are 0 to 1", "late.by_ps: -1")
 
 	_, err = DecodeBatch([]*railyardv1.Run{{}, nil})
 	sayAll(t, err, "runs: 0: run: op OP_UNSPECIFIED", "1: run: op OP_UNSPECIFIED", "comm: empty")

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 	"github.com/railyard/railyard/shaping"
@@ -45,6 +46,9 @@ type Failure struct {
 	Member string // process that failed or reported it; empty for none
 	Place  Place
 	At     shaping.Time // emulated instant, or NoInstant
+	// Took is how long it took, in wall time, to notice that a process was lost;
+	// at most so long, where nobody knows when that happened. 0: none was.
+	Took time.Duration
 }
 
 // Place is a point of a collective. -1 and the empty string mean not known.
@@ -112,6 +116,10 @@ func EncodeFailure(f *Failure) *railyardv1.Failure {
 		at := int64(f.At)
 		m.AtPs = &at
 	}
+	if f.Took > 0 {
+		took := int64(f.Took)
+		m.DetectWallNs = &took
+	}
 	if p := f.Place; p != Nowhere() {
 		m.Place = &railyardv1.Place{
 			Run: known(p.Run), Rank: known(p.Rank), Channel: known(p.Channel), Step: known(p.Step),
@@ -134,6 +142,7 @@ func DecodeFailure(m *railyardv1.Failure) *Failure {
 	if m != nil && m.AtPs != nil && m.GetAtPs() >= 0 {
 		f.At = shaping.Time(m.GetAtPs())
 	}
+	f.Took = time.Duration(max(m.GetDetectWallNs(), 0))
 	if p := m.GetPlace(); p != nil {
 		f.Place = Place{
 			Run: orUnknown(p.Run), Rank: orUnknown(p.Rank), Channel: orUnknown(p.Channel), Step: orUnknown(p.Step),

@@ -194,6 +194,9 @@ func encodeCalls(m *railyardv1.Run, r *emu.Run) {
 	for _, o := range r.Odd {
 		m.Odd = append(m.Odd, &railyardv1.OddCall{Rank: u32("odd", o.Rank), Says: text(o.Says)})
 	}
+	for _, l := range r.Late {
+		m.Late = append(m.Late, &railyardv1.LateCall{Rank: u32("late", l.Rank), ByPs: int64(l.By)})
+	}
 	for _, run := range r.After {
 		m.After = append(m.After, u32("after", int(run)+1))
 	}
@@ -208,6 +211,13 @@ func decodeCalls(bad *faults, r *emu.Run, m *railyardv1.Run) {
 	for _, o := range m.GetOdd() {
 		within(bad, "odd.rank", int(o.GetRank()), 0, last)
 		r.Odd = append(r.Odd, emu.Odd{Rank: int(o.GetRank()), Says: o.GetSays()})
+	}
+	for _, l := range m.GetLate() {
+		within(bad, "late.rank", int(l.GetRank()), 0, last)
+		if l.GetByPs() < 0 {
+			bad.note(fmt.Errorf("late.by_ps: %d must be 0 or more", l.GetByPs()))
+		}
+		r.Late = append(r.Late, emu.Late{Rank: int(l.GetRank()), By: shaping.Duration(l.GetByPs())})
 	}
 	if n := len(m.GetAfter()); n > 0 && n != len(r.Comm) {
 		bad.note(fmt.Errorf("after: %d entries for %d ranks", n, len(r.Comm)))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -87,7 +88,7 @@ func TestFailureRoundTrip(t *testing.T) {
 	for _, want := range []Failure{
 		*Failf(Config, "size %s: not a multiple of 4", "7"),
 		everywhere,
-		{Cause: PeerLost, Place: Place{Run: -1, Rank: 3, Channel: -1, Step: -1, Peer: -1}, At: NoInstant},
+		{Cause: PeerLost, Place: Place{Run: -1, Rank: 3, Channel: -1, Step: -1, Peer: -1}, At: NoInstant, Took: time.Second},
 	} {
 		got := DecodeFailure(over(t, EncodeFailure(&want), &railyardv1.Failure{}))
 		if *got != want {

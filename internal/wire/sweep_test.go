@@ -20,6 +20,7 @@ func TestSpecRoundTrip(t *testing.T) {
 		RedOps:  []collective.RedOp{collective.Max, collective.Sum},
 		Payload: sweep.PayloadScaled, Budget: 1 << 33, Launch: 8_000_000, Seed: math.MaxUint64,
 		AllRoots: true, Order: []int{3, 1, 2, 0}, Split: sweep.Split{Op: sweep.SplitMod, Value: 2, Ranks: 4},
+		Paced: true, Dilation: 2000,
 	}
 	tuned := want
 	tuned.Algorithm, tuned.AutoProtocol, tuned.Protocol = sweep.Auto, true, 0
@@ -48,6 +49,7 @@ func TestSpecFromAnyone(t *testing.T) {
 	}{
 		{nil, "op OP_UNSPECIFIED: unknown; allowed are"},
 		{&railyardv1.BenchRequest{Op: op, MinBytes: -1}, "min_bytes -1"},
+		{&railyardv1.BenchRequest{Op: op, Dilation: 1 << 40}, "dilation 1099511627776: at most 100000000"},
 		{&railyardv1.BenchRequest{Op: op, Protocol: 77}, "protocol 77: unknown; allowed are"},
 		{&railyardv1.BenchRequest{Op: op, Tuning: &railyardv1.Tuning{Version: 17}}, "tuning.version 17: must be from 18 to 30, or 0"},
 		{&railyardv1.BenchRequest{Op: op, Tuning: &railyardv1.Tuning{BufferBytes: -1}}, "tuning.buffer_bytes -1: must be from 0"},

@@ -45,6 +45,7 @@ type Network struct {
 	mu       sync.Mutex
 	ports    map[string]*Transport
 	cut      map[string]bool
+	far      map[string]bool // on the other side of a Part
 	nextPort int
 	permille int
 	draw     *rand.Rand
@@ -52,7 +53,7 @@ type Network struct {
 
 // New returns a network without transports.
 func New() *Network {
-	return &Network{ports: map[string]*Transport{}, cut: map[string]bool{}, nextPort: 1}
+	return &Network{ports: map[string]*Transport{}, cut: map[string]bool{}, far: map[string]bool{}, nextPort: 1}
 }
 
 // Listen returns a transport with an address of its own.
@@ -80,6 +81,17 @@ func (n *Network) setCut(addr string, cut bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.cut[addr] = cut
+}
+
+// Part cuts the network in two: the transports at these addresses on one side,
+// all others on the other. Without addresses it is whole again.
+func (n *Network) Part(addrs ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.far = map[string]bool{}
+	for _, a := range addrs {
+		n.far[a] = true
+	}
 }
 
 // Lose makes the network lose so many of a thousand packets, chosen by seed.
@@ -135,7 +147,7 @@ func (t *Transport) WriteToAddress(b []byte, a memberlist.Address) (time.Time, e
 	t.net.mu.Lock()
 	defer t.net.mu.Unlock()
 	peer := t.net.ports[a.Addr]
-	if peer == nil || t.net.apart(t, peer) || t.net.lost() {
+	if peer == nil || t.net.severed(t.String(), peer.String()) || t.net.lost() {
 		return now, nil
 	}
 	select {
@@ -145,8 +157,8 @@ func (t *Transport) WriteToAddress(b []byte, a memberlist.Address) (time.Time, e
 	return now, nil
 }
 
-// apart reports whether a cable between the two is cut; mu is held.
-func (n *Network) apart(a, b *Transport) bool { return n.cut[a.String()] || n.cut[b.String()] }
+// severed reports whether a cable between the two is cut; mu is held.
+func (n *Network) severed(a, b string) bool { return n.cut[a] || n.cut[b] || n.far[a] != n.far[b] }
 
 // DialTimeout is memberlist.Transport's.
 func (t *Transport) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
@@ -173,7 +185,7 @@ func (t *Transport) dial(addr string) (net.Conn, error) {
 	peer := t.net.ports[addr]
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	switch {
-	case t.net.cut[addr] || t.net.cut[t.String()]:
+	case t.net.severed(addr, t.String()):
 		return nil, os.ErrDeadlineExceeded
 	case peer == nil:
 		return nil, refused

@@ -144,8 +144,10 @@ type StatusResponse struct {
 	ClusterYaml string `protobuf:"bytes,8,opt,name=cluster_yaml,json=clusterYaml,proto3" json:"cluster_yaml,omitempty"`
 	// The faults in force.
 	Faults []*Fault `protobuf:"bytes,9,rep,name=faults,proto3" json:"faults,omitempty"`
+	// What the cluster lost last. Absent: nothing yet.
+	Lost *Failure `protobuf:"bytes,10,opt,name=lost,proto3" json:"lost,omitempty"`
 	// The last bench, or the one that runs. Absent: there was none.
-	Last          *ExplainResponse `protobuf:"bytes,10,opt,name=last,proto3" json:"last,omitempty"`
+	Last          *ExplainResponse `protobuf:"bytes,11,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -239,6 +241,13 @@ func (x *StatusResponse) GetClusterYaml() string {
 func (x *StatusResponse) GetFaults() []*Fault {
 	if x != nil {
 		return x.Faults
+	}
+	return nil
+}
+
+func (x *StatusResponse) GetLost() *Failure {
+	if x != nil {
+		return x.Lost
 	}
 	return nil
 }
@@ -1106,7 +1115,7 @@ var File_railyard_v1_coordinator_proto protoreflect.FileDescriptor
 const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\n" +
 	"\x1drailyard/v1/coordinator.proto\x12\vrailyard.v1\x1a\x17railyard/v1/bench.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x16railyard/v1/node.proto\"\x0f\n" +
-	"\rStatusRequest\"\x91\x03\n" +
+	"\rStatusRequest\"\xbb\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x12/\n" +
@@ -1116,9 +1125,10 @@ const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\amembers\x18\x06 \x03(\v2\x19.railyard.v1.MemberStatusR\amembers\x12\x18\n" +
 	"\arunning\x18\a \x01(\tR\arunning\x12!\n" +
 	"\fcluster_yaml\x18\b \x01(\tR\vclusterYaml\x12*\n" +
-	"\x06faults\x18\t \x03(\v2\x12.railyard.v1.FaultR\x06faults\x120\n" +
-	"\x04last\x18\n" +
-	" \x01(\v2\x1c.railyard.v1.ExplainResponseR\x04last\"=\n" +
+	"\x06faults\x18\t \x03(\v2\x12.railyard.v1.FaultR\x06faults\x12(\n" +
+	"\x04lost\x18\n" +
+	" \x01(\v2\x14.railyard.v1.FailureR\x04lost\x120\n" +
+	"\x04last\x18\v \x01(\v2\x1c.railyard.v1.ExplainResponseR\x04last\"=\n" +
 	"\x0fAddFaultRequest\x12*\n" +
 	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\">\n" +
 	"\x10AddFaultResponse\x12*\n" +
@@ -1235,34 +1245,35 @@ var file_railyard_v1_coordinator_proto_depIdxs = []int32{
 	0,  // 0: railyard.v1.StatusResponse.state:type_name -> railyard.v1.ClusterState
 	13, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
 	16, // 2: railyard.v1.StatusResponse.faults:type_name -> railyard.v1.Fault
-	10, // 3: railyard.v1.StatusResponse.last:type_name -> railyard.v1.ExplainResponse
-	16, // 4: railyard.v1.AddFaultRequest.faults:type_name -> railyard.v1.Fault
-	16, // 5: railyard.v1.AddFaultResponse.faults:type_name -> railyard.v1.Fault
-	16, // 6: railyard.v1.ListFaultsResponse.faults:type_name -> railyard.v1.Fault
-	16, // 7: railyard.v1.RemoveFaultsResponse.removed:type_name -> railyard.v1.Fault
-	11, // 8: railyard.v1.ExplainResponse.accounts:type_name -> railyard.v1.RowAccount
-	17, // 9: railyard.v1.ExplainResponse.failure:type_name -> railyard.v1.Failure
-	12, // 10: railyard.v1.ExplainResponse.ranks:type_name -> railyard.v1.RankState
-	18, // 11: railyard.v1.ExplainResponse.waiting:type_name -> railyard.v1.StuckBlock
-	19, // 12: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
-	3,  // 13: railyard.v1.CoordinatorService.AddFault:input_type -> railyard.v1.AddFaultRequest
-	5,  // 14: railyard.v1.CoordinatorService.ListFaults:input_type -> railyard.v1.ListFaultsRequest
-	7,  // 15: railyard.v1.CoordinatorService.RemoveFaults:input_type -> railyard.v1.RemoveFaultsRequest
-	9,  // 16: railyard.v1.CoordinatorService.Explain:input_type -> railyard.v1.ExplainRequest
-	1,  // 17: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
-	14, // 18: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
-	20, // 19: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
-	4,  // 20: railyard.v1.CoordinatorService.AddFault:output_type -> railyard.v1.AddFaultResponse
-	6,  // 21: railyard.v1.CoordinatorService.ListFaults:output_type -> railyard.v1.ListFaultsResponse
-	8,  // 22: railyard.v1.CoordinatorService.RemoveFaults:output_type -> railyard.v1.RemoveFaultsResponse
-	10, // 23: railyard.v1.CoordinatorService.Explain:output_type -> railyard.v1.ExplainResponse
-	2,  // 24: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
-	15, // 25: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
-	19, // [19:26] is the sub-list for method output_type
-	12, // [12:19] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	17, // 3: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
+	10, // 4: railyard.v1.StatusResponse.last:type_name -> railyard.v1.ExplainResponse
+	16, // 5: railyard.v1.AddFaultRequest.faults:type_name -> railyard.v1.Fault
+	16, // 6: railyard.v1.AddFaultResponse.faults:type_name -> railyard.v1.Fault
+	16, // 7: railyard.v1.ListFaultsResponse.faults:type_name -> railyard.v1.Fault
+	16, // 8: railyard.v1.RemoveFaultsResponse.removed:type_name -> railyard.v1.Fault
+	11, // 9: railyard.v1.ExplainResponse.accounts:type_name -> railyard.v1.RowAccount
+	17, // 10: railyard.v1.ExplainResponse.failure:type_name -> railyard.v1.Failure
+	12, // 11: railyard.v1.ExplainResponse.ranks:type_name -> railyard.v1.RankState
+	18, // 12: railyard.v1.ExplainResponse.waiting:type_name -> railyard.v1.StuckBlock
+	19, // 13: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
+	3,  // 14: railyard.v1.CoordinatorService.AddFault:input_type -> railyard.v1.AddFaultRequest
+	5,  // 15: railyard.v1.CoordinatorService.ListFaults:input_type -> railyard.v1.ListFaultsRequest
+	7,  // 16: railyard.v1.CoordinatorService.RemoveFaults:input_type -> railyard.v1.RemoveFaultsRequest
+	9,  // 17: railyard.v1.CoordinatorService.Explain:input_type -> railyard.v1.ExplainRequest
+	1,  // 18: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
+	14, // 19: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
+	20, // 20: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
+	4,  // 21: railyard.v1.CoordinatorService.AddFault:output_type -> railyard.v1.AddFaultResponse
+	6,  // 22: railyard.v1.CoordinatorService.ListFaults:output_type -> railyard.v1.ListFaultsResponse
+	8,  // 23: railyard.v1.CoordinatorService.RemoveFaults:output_type -> railyard.v1.RemoveFaultsResponse
+	10, // 24: railyard.v1.CoordinatorService.Explain:output_type -> railyard.v1.ExplainResponse
+	2,  // 25: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
+	15, // 26: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
+	20, // [20:27] is the sub-list for method output_type
+	13, // [13:20] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_coordinator_proto_init() }

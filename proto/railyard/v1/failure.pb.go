@@ -116,7 +116,11 @@ type Failure struct {
 	// Name of the member (process) that failed or reported it.
 	Member string `protobuf:"bytes,4,opt,name=member,proto3" json:"member,omitempty"`
 	// Emulated instant of the failure. Absent: not an event of emulated time.
-	AtPs          *int64 `protobuf:"varint,5,opt,name=at_ps,json=atPs,proto3,oneof" json:"at_ps,omitempty"`
+	AtPs *int64 `protobuf:"varint,5,opt,name=at_ps,json=atPs,proto3,oneof" json:"at_ps,omitempty"`
+	// How long it took, in wall time, from the loss of a process until that was
+	// noticed; at most so long, where the instant of the loss is not known.
+	// Absent: nothing was lost.
+	DetectWallNs  *int64 `protobuf:"varint,10,opt,name=detect_wall_ns,json=detectWallNs,proto3,oneof" json:"detect_wall_ns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -182,6 +186,13 @@ func (x *Failure) GetMember() string {
 func (x *Failure) GetAtPs() int64 {
 	if x != nil && x.AtPs != nil {
 		return *x.AtPs
+	}
+	return 0
+}
+
+func (x *Failure) GetDetectWallNs() int64 {
+	if x != nil && x.DetectWallNs != nil {
+		return *x.DetectWallNs
 	}
 	return 0
 }
@@ -281,14 +292,17 @@ var File_railyard_v1_failure_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_failure_proto_rawDesc = "" +
 	"\n" +
-	"\x19railyard/v1/failure.proto\x12\vrailyard.v1\"\xad\x01\n" +
+	"\x19railyard/v1/failure.proto\x12\vrailyard.v1\"\xeb\x01\n" +
 	"\aFailure\x12(\n" +
 	"\x05cause\x18\x01 \x01(\x0e2\x12.railyard.v1.CauseR\x05cause\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12(\n" +
 	"\x05place\x18\x03 \x01(\v2\x12.railyard.v1.PlaceR\x05place\x12\x16\n" +
 	"\x06member\x18\x04 \x01(\tR\x06member\x12\x18\n" +
-	"\x05at_ps\x18\x05 \x01(\x03H\x00R\x04atPs\x88\x01\x01B\b\n" +
-	"\x06_at_ps\"\xcb\x01\n" +
+	"\x05at_ps\x18\x05 \x01(\x03H\x00R\x04atPs\x88\x01\x01\x12)\n" +
+	"\x0edetect_wall_ns\x18\n" +
+	" \x01(\x03H\x01R\fdetectWallNs\x88\x01\x01B\b\n" +
+	"\x06_at_psB\x11\n" +
+	"\x0f_detect_wall_ns\"\xcb\x01\n" +
 	"\x05Place\x12\x15\n" +
 	"\x03run\x18\x01 \x01(\rH\x00R\x03run\x88\x01\x01\x12\x17\n" +
 	"\x04rank\x18\x02 \x01(\rH\x01R\x04rank\x88\x01\x01\x12\x1d\n" +

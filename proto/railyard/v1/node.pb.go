@@ -447,7 +447,10 @@ type Setup struct {
 	Self uint32 `protobuf:"varint,4,opt,name=self,proto3" json:"self,omitempty"`
 	// Every nodesim of the session. The fabric, where there is one, is the
 	// participant after the last of these and lives in the coordinator.
-	Participants  []*Participant `protobuf:"bytes,5,rep,name=participants,proto3" json:"participants,omitempty"`
+	Participants []*Participant `protobuf:"bytes,5,rep,name=participants,proto3" json:"participants,omitempty"`
+	// Whether another session may follow when this one breaks off: the process
+	// then goes back to waiting. One that is closed ends the process either way.
+	Lasting       bool `protobuf:"varint,10,opt,name=lasting,proto3" json:"lasting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -515,6 +518,13 @@ func (x *Setup) GetParticipants() []*Participant {
 		return x.Participants
 	}
 	return nil
+}
+
+func (x *Setup) GetLasting() bool {
+	if x != nil {
+		return x.Lasting
+	}
+	return false
 }
 
 // Participant is a process that takes part in the virtual clock.
@@ -2409,13 +2419,15 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"paceReport\x12@\n" +
 	"\rclock_reading\x18\x15 \x01(\v2\x19.railyard.v1.ClockReadingH\x00R\fclockReadingB\n" +
 	"\n" +
-	"\bresponse\"\xce\x01\n" +
+	"\bresponse\"\xe8\x01\n" +
 	"\x05Setup\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x06R\asession\x12)\n" +
 	"\x10protocol_version\x18\x02 \x01(\rR\x0fprotocolVersion\x12.\n" +
 	"\acluster\x18\x03 \x01(\v2\x14.railyard.v1.ClusterR\acluster\x12\x12\n" +
 	"\x04self\x18\x04 \x01(\rR\x04self\x12<\n" +
-	"\fparticipants\x18\x05 \x03(\v2\x18.railyard.v1.ParticipantR\fparticipants\"U\n" +
+	"\fparticipants\x18\x05 \x03(\v2\x18.railyard.v1.ParticipantR\fparticipants\x12\x18\n" +
+	"\alasting\x18\n" +
+	" \x01(\bR\alasting\"U\n" +
 	"\vParticipant\x12\x16\n" +
 	"\x06member\x18\x01 \x01(\tR\x06member\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x14\n" +

@@ -465,7 +465,9 @@ type Run struct {
 	Odd []*OddCall `protobuf:"bytes,31,rep,name=odd,proto3" json:"odd,omitempty"`
 	// For each rank, one more than the run of the batch after which it issues this
 	// one; 0 for at once. Empty: all at once.
-	After         []uint32 `protobuf:"varint,32,rep,packed,name=after,proto3" json:"after,omitempty"`
+	After []uint32 `protobuf:"varint,32,rep,packed,name=after,proto3" json:"after,omitempty"`
+	// Ranks that call later than the others.
+	Late          []*LateCall `protobuf:"bytes,33,rep,name=late,proto3" json:"late,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -626,6 +628,68 @@ func (x *Run) GetAfter() []uint32 {
 	return nil
 }
 
+func (x *Run) GetLate() []*LateCall {
+	if x != nil {
+		return x.Late
+	}
+	return nil
+}
+
+// LateCall is a call that comes after those of the others.
+type LateCall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rank that calls.
+	Rank uint32 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
+	// How much later.
+	ByPs          int64 `protobuf:"varint,2,opt,name=by_ps,json=byPs,proto3" json:"by_ps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LateCall) Reset() {
+	*x = LateCall{}
+	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LateCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LateCall) ProtoMessage() {}
+
+func (x *LateCall) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LateCall.ProtoReflect.Descriptor instead.
+func (*LateCall) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_run_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *LateCall) GetRank() uint32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *LateCall) GetByPs() int64 {
+	if x != nil {
+		return x.ByPs
+	}
+	return 0
+}
+
 // OddCall is a call that does not match those of the others.
 type OddCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -639,7 +703,7 @@ type OddCall struct {
 
 func (x *OddCall) Reset() {
 	*x = OddCall{}
-	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	mi := &file_railyard_v1_run_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -651,7 +715,7 @@ func (x *OddCall) String() string {
 func (*OddCall) ProtoMessage() {}
 
 func (x *OddCall) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_run_proto_msgTypes[2]
+	mi := &file_railyard_v1_run_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -664,7 +728,7 @@ func (x *OddCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OddCall.ProtoReflect.Descriptor instead.
 func (*OddCall) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_run_proto_rawDescGZIP(), []int{2}
+	return file_railyard_v1_run_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *OddCall) GetRank() uint32 {
@@ -698,7 +762,7 @@ type RankEnd struct {
 
 func (x *RankEnd) Reset() {
 	*x = RankEnd{}
-	mi := &file_railyard_v1_run_proto_msgTypes[3]
+	mi := &file_railyard_v1_run_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +774,7 @@ func (x *RankEnd) String() string {
 func (*RankEnd) ProtoMessage() {}
 
 func (x *RankEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_run_proto_msgTypes[3]
+	mi := &file_railyard_v1_run_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +787,7 @@ func (x *RankEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankEnd.ProtoReflect.Descriptor instead.
 func (*RankEnd) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_run_proto_rawDescGZIP(), []int{3}
+	return file_railyard_v1_run_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RankEnd) GetRun() uint32 {
@@ -766,7 +830,7 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"\x04root\x18\x04 \x01(\rR\x04root\x12!\n" +
 	"\fbuffer_bytes\x18\x05 \x01(\x03R\vbufferBytes\x12\x1f\n" +
 	"\vchunk_bytes\x18\x06 \x01(\x03R\n" +
-	"chunkBytes\"\x98\x04\n" +
+	"chunkBytes\"\xc3\x04\n" +
 	"\x03Run\x12\x1f\n" +
 	"\x02op\x18\x01 \x01(\x0e2\x0f.railyard.v1.OpR\x02op\x12\x1c\n" +
 	"\talgorithm\x18\x02 \x01(\tR\talgorithm\x122\n" +
@@ -788,7 +852,11 @@ const file_railyard_v1_run_proto_rawDesc = "" +
 	"\x04file\x18\x0f \x01(\fR\x04file\x12\x16\n" +
 	"\x06absent\x18\x1e \x03(\rR\x06absent\x12&\n" +
 	"\x03odd\x18\x1f \x03(\v2\x14.railyard.v1.OddCallR\x03odd\x12\x14\n" +
-	"\x05after\x18  \x03(\rR\x05after\"1\n" +
+	"\x05after\x18  \x03(\rR\x05after\x12)\n" +
+	"\x04late\x18! \x03(\v2\x15.railyard.v1.LateCallR\x04late\"3\n" +
+	"\bLateCall\x12\x12\n" +
+	"\x04rank\x18\x01 \x01(\rR\x04rank\x12\x13\n" +
+	"\x05by_ps\x18\x02 \x01(\x03R\x04byPs\"1\n" +
 	"\aOddCall\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\rR\x04rank\x12\x12\n" +
 	"\x04says\x18\x02 \x01(\tR\x04says\"b\n" +
@@ -857,7 +925,7 @@ func file_railyard_v1_run_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_run_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_railyard_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_railyard_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_railyard_v1_run_proto_goTypes = []any{
 	(Op)(0),             // 0: railyard.v1.Op
 	(Protocol)(0),       // 1: railyard.v1.Protocol
@@ -865,8 +933,9 @@ var file_railyard_v1_run_proto_goTypes = []any{
 	(Reduction)(0),      // 3: railyard.v1.Reduction
 	(*PlanOptions)(nil), // 4: railyard.v1.PlanOptions
 	(*Run)(nil),         // 5: railyard.v1.Run
-	(*OddCall)(nil),     // 6: railyard.v1.OddCall
-	(*RankEnd)(nil),     // 7: railyard.v1.RankEnd
+	(*LateCall)(nil),    // 6: railyard.v1.LateCall
+	(*OddCall)(nil),     // 7: railyard.v1.OddCall
+	(*RankEnd)(nil),     // 8: railyard.v1.RankEnd
 }
 var file_railyard_v1_run_proto_depIdxs = []int32{
 	1, // 0: railyard.v1.PlanOptions.protocol:type_name -> railyard.v1.Protocol
@@ -874,12 +943,13 @@ var file_railyard_v1_run_proto_depIdxs = []int32{
 	4, // 2: railyard.v1.Run.options:type_name -> railyard.v1.PlanOptions
 	2, // 3: railyard.v1.Run.dtype:type_name -> railyard.v1.DataType
 	3, // 4: railyard.v1.Run.redop:type_name -> railyard.v1.Reduction
-	6, // 5: railyard.v1.Run.odd:type_name -> railyard.v1.OddCall
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	7, // 5: railyard.v1.Run.odd:type_name -> railyard.v1.OddCall
+	6, // 6: railyard.v1.Run.late:type_name -> railyard.v1.LateCall
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_run_proto_init() }
@@ -893,7 +963,7 @@ func file_railyard_v1_run_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_run_proto_rawDesc), len(file_railyard_v1_run_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

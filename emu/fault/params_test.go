@@ -1,0 +1,44 @@
+package fault_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fault"
+)
+
+// Whatever Set has read, Words prints, and Set reads back as the same: for every
+// parameter of every type.
+func TestWordsRoundTrip(t *testing.T) {
+	examples := map[string][]string{
+		"at": {"200us"}, "to": {"1.5s"}, "every": {"3ms"}, "period": {"3ms"}, "times": {"3"}, "afterOps": {"4"}, "chance": {"5%", "0.0001%"},
+		"downFor": {"20ns"}, "share": {"50%", "0.5"}, "rate": {"100Gb/s"}, "latency": {"10us"}, "jitter": {"1us"}, "loss": {"0.001%"},
+		"links": {"2"}, "width": {"8"}, "gen": {"4"}, "element": {"0", "77"}, "bit": {"0", "7"}, "count": {"9"}, "as": {"another thing"}, "by": {"a job"},
+	}
+	for _, k := range fault.Kinds() {
+		ps, _ := k.Params()
+		for _, p := range ps {
+			if len(examples[p.Word]) == 0 {
+				t.Fatalf("%s: no example of %s", k.Word, p.Word)
+			}
+			for _, value := range examples[p.Word] {
+				want := emu.Fault{Type: k.Word, Element: -1, Bit: -1}
+				set(t, &want, p.Word, value)
+				words := fault.Words(&want)
+				if len(words) != 1 {
+					t.Errorf("%s with %s %s prints as %v", k.Word, p.Word, value, words)
+					continue
+				}
+				got := emu.Fault{Type: k.Word, Element: -1, Bit: -1}
+				set(t, &got, words[0][0], words[0][1])
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s with %s %s prints as %v, which reads as %+v", k.Word, p.Word, value, words, got)
+				}
+			}
+		}
+	}
+	if fault.Words(&emu.Fault{Type: "no such"}) != nil {
+		t.Error("a type that there is not has words")
+	}
+}
