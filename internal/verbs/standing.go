@@ -87,10 +87,10 @@ func (s *standing) write(p place) error {
 	return nil
 }
 
-// release gives the name back.
+// release gives the name back. The lock stays until this process ends, or the file
+// is closed, so that who holds the file sees the end of all of it.
 func (s *standing) release() {
 	_ = os.Remove(s.path) // nobody can have another file there: the lock is ours
-	_ = s.file.Close()
 }
 
 // errStale says that a cluster has ended without taking its file with it.
@@ -109,8 +109,8 @@ func locate(id string) (place, error) {
 	if err != nil {
 		return place{}, wire.Failf(wire.Config, "%v", err)
 	}
-	defer f.Close()
 	p := readPlace(f)
+	defer f.Close()
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
 		_ = os.Remove(path)
 		return p, errors.Join(errStale, wire.Failf(wire.Config, "cluster %s (pid %d) has ended without coordinator down; start another with coordinator up --detach", id, p.PID))

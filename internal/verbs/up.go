@@ -96,6 +96,7 @@ func detach(ctx context.Context, c *cli.UpConfig) error {
 	}
 	log, err := os.Create(logPath)
 	s.release()
+	_ = s.file.Close()
 	if err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}
@@ -162,12 +163,21 @@ func end(ctx context.Context, r *cli.Reach) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	path, err := standingPath(r.ClusterID, ".json")
+	if err != nil {
+		return err
+	}
+	held, err := os.Open(path)
+	if err != nil {
+		return wire.Failf(wire.Config, "cluster %s is ending already: %v", r.ClusterID, err)
+	}
+	defer held.Close()
 	if client, err := coordinator.Connect(limited, p.Address); err == nil {
 		_ = client.Shutdown(limited, "coordinator down") // what follows sees whether it ended
 		client.Close()
 	}
 	how := "down"
-	if !gone(limited, r.ClusterID) {
+	if !gone(limited, held) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -175,26 +185,24 @@ func end(ctx context.Context, r *cli.Reach) error {
 		if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
 			return wire.Failf(wire.Timeout, "cluster %s (pid %d) does not end: %v", r.ClusterID, p.PID, err)
 		}
+		_ = os.Remove(path)
 		how = "killed, since it did not answer"
 	}
 	_, err = fmt.Fprintf(os.Stdout, "cluster %s (pid %d) is %s\n", r.ClusterID, p.PID, how)
 	return err
 }
 
-// gone waits until nobody holds the lock of a cluster.
-func gone(ctx context.Context, id string) bool {
-	const often = 10 * time.Millisecond // a look costs a system call or two
+// gone waits until nobody holds the lock of a cluster: its process has ended.
+func gone(ctx context.Context, held *os.File) bool {
+	const often = 10 * time.Millisecond // a look costs a system call
 	tick := time.NewTicker(often)
 	defer tick.Stop()
-	for {
-		var f *wire.Failure
-		if _, err := locate(id); errors.Is(err, errStale) || errors.As(err, &f) && strings.HasPrefix(f.Text, "no cluster") {
-			return true
-		}
+	for syscall.Flock(int(held.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return false
 		}
 	}
+	return true
 }
