@@ -2,11 +2,14 @@ package emutest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
+	"github.com/railyard/railyard/shaping"
 )
 
 // Builder makes a plan for an operation on the ranks of a shape.
@@ -37,6 +40,13 @@ type Case struct {
 	// Comm lists, for each rank, the index of its GPU; nil: all, in order.
 	Comm []int
 	Seed uint64
+
+	// Faults strike the run, at instants from its start; see emu/fault for types,
+	// targets and parameters. A fault that waits for an operation or a step has no
+	// place here. Bear says how they are borne; its zero value is
+	// emu.DefaultResilience.
+	Faults []emu.Fault
+	Bear   emu.Resilience
 }
 
 // fabric returns the hardware of the case.
@@ -45,7 +55,27 @@ func (c *Case) fabric() (*fabric.Fabric, error) {
 	if len(k.Groups) == 0 {
 		k.Groups = []emu.Group{{Count: cmp.Or(c.Nodes, 1), System: "dgx-h100", GPUs: c.GPUs}}
 	}
-	return fabric.New(k)
+	return fault.Fabric(k, c.Faults)
+}
+
+// schedule returns what the faults of the case do; nil when it has none.
+func (c *Case) schedule(f *fabric.Fabric) (*fault.Schedule, emu.Resilience, error) {
+	if len(c.Faults) == 0 {
+		return nil, emu.Resilience{}, nil
+	}
+	bear := c.Bear
+	if bear == (emu.Resilience{}) {
+		bear = emu.DefaultResilience()
+	}
+	const horizon = shaping.Second // until when faults repeat that do so without end; assumed: longer than a case lasts
+	s, err := fault.Compile(f, c.Faults, c.Seed, horizon)
+	if err != nil {
+		return nil, bear, err
+	}
+	if len(s.Waiting()) > 0 || len(s.Calls()) > 0 || len(s.Walls()) > 0 {
+		return nil, bear, errors.New("faults: a case has one operation, whose calls are all alike; faults that wait for operations, steps or calls need a scenario")
+	}
+	return s, bear, nil
 }
 
 // run returns the run of the case, and its plan.

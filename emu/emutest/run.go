@@ -2,11 +2,13 @@ package emutest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/predict"
 	"github.com/railyard/railyard/emu/simtest"
@@ -21,6 +23,11 @@ type Result struct {
 	// Timeline is what happened out of place, in the kernel's order.
 	Timeline []emu.Record
 	Plan     *collective.Plan
+	// Failure is the verdict on the run out of place, where faults ended it: cause,
+	// rank, channel, step, peer and link. There is no time then, and no run in place.
+	Failure *emu.Failure
+	// Redone is how many bytes transports sent again, out of place.
+	Redone shaping.Bytes
 }
 
 // Run tries a case, out of place and in place, and fails the test unless
@@ -30,6 +37,9 @@ type Result struct {
 //   - every element is right and ranks that must agree do, to the bit;
 //   - one kernel (predict) and kernels for each node (the virtual clock) give
 //     the same picoseconds.
+//
+// Where Case.Faults strike it, both kernels must agree on that as well, and a run
+// that fails must say why: that is Result.Failure, and no failure of the test.
 func Run(t testing.TB, c Case) Result {
 	t.Helper()
 	r, err := try(&c)
@@ -51,43 +61,61 @@ func try(c *Case) (Result, error) {
 	if err := collective.Check(p); err != nil {
 		return Result{}, err
 	}
-	res := Result{Plan: p}
-	if res.Time, res.Timeline, err = measure(f, run); err != nil {
+	s, bear, err := c.schedule(f)
+	if err != nil {
 		return Result{}, err
 	}
-	if !c.Op.InPlace() {
-		return res, nil
+	res, err := measure(f, run, s, bear)
+	if err != nil || res.Failure != nil || !c.Op.InPlace() {
+		res.Plan = p
+		return res, err
 	}
 	if err := collective.CheckInPlace(p); err != nil {
 		return Result{}, err
 	}
 	run.InPlace = true
-	res.InPlace, _, err = measure(f, run)
+	in, err := measure(f, run, s, bear)
+	res.Plan, res.InPlace = p, in.Time
 	return res, err
 }
 
 // measure runs on one kernel and on one for each node, and compares.
-func measure(f *fabric.Fabric, run emu.Run) (shaping.Duration, []emu.Record, error) {
+func measure(f *fabric.Fabric, run emu.Run, s *fault.Schedule, bear emu.Resilience) (Result, error) {
 	b := emu.Batch{Runs: []emu.Run{run}}
 	var want simtest.Run
-	s := predict.New(f, true)
-	s.Visit = func(e *kernel.Effects) error {
+	p := predict.NewFaulty(f, true, s, bear)
+	p.Visit = func(e *kernel.Effects) error {
 		want.Records = append(want.Records, e.Records...)
 		return nil
 	}
-	out, err := s.Execute(b)
+	out, err := p.Execute(b)
 	if err != nil {
-		return 0, nil, err
+		return Result{}, err
 	}
 	want.Outcomes = []emu.Outcome{out}
-	v := simtest.NewVirtual(f, apart(f.Nodes()), run.Seed, true)
+	v := simtest.NewFaulty(f, apart(f.Nodes()), run.Seed, true, s, bear)
 	got, err := v.Execute(b)
 	if err != nil {
-		return 0, nil, err
+		return Result{}, err
 	}
-	err = errors.Join(simtest.Right(b, v.Verdicts()),
-		simtest.Compare(want, simtest.Run{Outcomes: []emu.Outcome{got}, Records: v.Records()}))
-	return out.Period(0, &run, 1), want.Records, err
+	res := Result{Timeline: want.Records, Failure: out.Failure, Redone: out.Redone}
+	err = simtest.Compare(want, simtest.Run{Outcomes: []emu.Outcome{got}, Records: v.Records()})
+	if out.Failure != nil {
+		return res, errors.Join(err, agree(out.Failure, got.Failure))
+	}
+	res.Time = out.Period(0, &run, 1)
+	return res, errors.Join(simtest.Right(b, v.Verdicts()), err, agree(out.Failure, got.Failure))
+}
+
+// agree compares the verdicts of the two.
+func agree(one, many *emu.Failure) error {
+	switch {
+	case (one == nil) != (many == nil):
+		return fmt.Errorf("one kernel ends with failure %+v, one for each node with %+v", one, many)
+	case one != nil && emu.CompareFailures(*one, *many) != 0:
+		return fmt.Errorf("one kernel fails with %+v, one for each node with %+v", *one, *many)
+	}
+	return nil
 }
 
 // apart hosts every node on a participant of its own.

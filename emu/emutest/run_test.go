@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/collective"
+	"github.com/railyard/railyard/emu"
 )
 
 // Wrong plans and wrong cases are told, each by what is wrong with it.
@@ -24,6 +25,8 @@ func TestRefusals(t *testing.T) {
 		"asked for is all_gather on 2": {Build: func(collective.Op, collective.Shape, collective.Options) (*collective.Plan, error) {
 			return lazy(collective.AllReduce, collective.Uniform(1, 3), collective.Options{})
 		}, Op: collective.AllGather, GPUs: 2},
+		"node7":           {Algorithm: "ring", GPUs: 2, Faults: []emu.Fault{{Type: "kill", Target: "node7"}}},
+		"need a scenario": {Algorithm: "ring", GPUs: 2, Faults: []emu.Fault{{Type: "skip", Target: "node0/gpu0"}}},
 	} {
 		if _, err := try(&c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want %q", c, err, want)
@@ -56,7 +59,7 @@ func TestElementsAreLookedAt(t *testing.T) {
 		}
 		return blocks
 	})
-	if _, _, err := measure(f, run); err == nil || !strings.Contains(err.Error(), "wrong") {
+	if _, err := measure(f, run, nil, emu.Resilience{}); err == nil || !strings.Contains(err.Error(), "wrong") {
 		t.Errorf("a contribution is dropped, and the elements pass: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Param is a parameter of faults, under its word in scenario files and in
-// `fault add -a WORD=VALUE`.
+// `fault add TYPE TARGET WORD=VALUE`.
 type Param struct {
 	Word  string
 	Means string
@@ -276,6 +276,22 @@ func (p *Param) bad(f *emu.Fault) string {
 		}
 	}
 	return ""
+}
+
+// Given lists the parameters that a fault has, by word and value as Set takes them,
+// in the order of the table.
+func Given(f *emu.Fault) (all [][2]string) {
+	k, err := Lookup(f.Type)
+	if err != nil {
+		return nil
+	}
+	ps, _ := k.Params()
+	for i := range ps {
+		if v := ps[i].text(f); v != "" {
+			all = append(all, [2]string{ps[i].Word, v})
+		}
+	}
+	return all
 }
 
 // example shows how a value is written.

@@ -28,6 +28,13 @@ type Hosts struct {
 	Run func(ctx context.Context, c RunConfig, out io.Writer, progress func(done, total int, what string)) error
 	// Serve runs the coordinator until the context ends.
 	Serve func(context.Context, ServeConfig) error
+	// Up runs a cluster until the context ends, or leaves one behind; Down ends one.
+	Up   func(context.Context, UpConfig) error
+	Down func(context.Context, DownConfig) error
+	// Faults does something to the faults in force on a running cluster.
+	Faults func(context.Context, FaultConfig) ([]FaultStatus, error)
+	// Explain says what the last bench of a running cluster did.
+	Explain func(context.Context, Reach) (Account, error)
 	// Status asks a running coordinator.
 	Status func(context.Context, StatusConfig) (Status, error)
 	// Doctor measures this host.

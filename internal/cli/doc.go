@@ -35,6 +35,10 @@
 //	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go
 //	             measures, topo_graph.go draws
 //	run.go       run: an experiment from a scenario file
+//	reach.go     which running cluster a verb means
+//	up.go        up and down
+//	fault.go     fault: faults in force on a running cluster, and the types there are
+//	account.go   explain: what became of the last bench, and who waited for whom
 //	serve.go, status.go, doctor.go, validate.go, version.go, completion.go, nodesim.go,
 //	proxy.go     one command each
 //
@@ -45,7 +49,7 @@
 // What is not here: running anything. Hosts says what a program must bring;
 // internal/coordinator and internal/nodesim do the work.
 //
-// Imports: report, emu with its catalog, network, fabric, topo, draw, suggest and sweep, collective and its
+// Imports: report, emu with its catalog, network, fabric, fault, topo, draw, suggest and sweep, collective and its
 // msccl, shaping and its link, for what --link says.
 // Imported by cmd, and by whatever stands behind Hosts.
 package cli

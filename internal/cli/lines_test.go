@@ -26,11 +26,35 @@ func TestLines(t *testing.T) {
 					fmt.Fprintf(s.Stdout, "%d nodes, %s, %s, %s, %s\n", c.Cluster.Nodes(), c.ClusterID, c.Listen, c.Gossip, c.Wait)
 					return nil
 				},
+				Up: func(_ context.Context, c UpConfig) error {
+					fmt.Fprintf(s.Stdout, "%d nodes, %s, %s, %d procs, detach %v, %q\n", c.Cluster.Nodes(), c.ClusterID, c.Listen, c.Procs, c.Detach, c.Args)
+					return nil
+				},
+				Down: func(_ context.Context, c DownConfig) error {
+					fmt.Fprintf(s.Stdout, "down %s %s\n", c.ClusterID, c.Connect)
+					return nil
+				},
+				Faults: func(_ context.Context, c FaultConfig) ([]FaultStatus, error) {
+					switch {
+					case c.Verb == FaultAdd:
+						return []FaultStatus{NewFaultStatus(&c.Fault)}, nil
+					case c.Verb == FaultRemove && c.Names != nil:
+						return []FaultStatus{{Name: c.Names[0]}}, nil
+					}
+					return nil, nil
+				},
+				Explain: func(context.Context, Reach) (Account, error) { return hung, nil },
 				Status: func(_ context.Context, c StatusConfig) (Status, error) {
-					return Status{Coordinator: c.Connect, Version: "v1", ClusterID: "railyard", State: "idle", Nodes: []NodeStatus{
+					st := Status{Coordinator: c.Connect, Version: "v1", ClusterID: c.ClusterID, State: "idle", Nodes: []NodeStatus{
 						{Index: 0, System: "dgx-h100", GPUs: 8, NICs: 8, Process: "nodesim-0", Address: "127.0.0.1:9", State: "ready"},
-						{Index: 10, System: "dgx-h100", GPUs: 8, NICs: 8, State: "missing"},
-					}}, nil
+						{Index: 10, System: "dgx-h100", GPUs: 1, NICs: 0, State: "missing"},
+					}}
+					if c.Ports {
+						st.Ports = []PortStatus{{Name: "node0/nic0/out", Rate: "49GB/s", Struck: "at 30us down"}}
+						st.Faults = []FaultStatus{{Name: "down-1", Type: "down", Target: "node0/nic0", Parameters: []FaultParameter{{"at", "30us"}}}}
+						st.Effect, st.Last = []string{"node1/gpu0: hung at 1ms"}, &hung
+					}
+					return st, nil
 				},
 			}
 			s.Hosts.Proxy = func(_ context.Context, c ProxyConfig, ready func(string)) (ProxyReport, error) {
@@ -81,3 +105,10 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+// hung is a bench that a GPU which never finishes has ended.
+var hung = Account{What: "all_reduce on 4 GPUs", Verdict: "failed", RowsDone: 1, Rows: 2, Accounts: []AccountRow{{"8 bytes of float, ring ll", "waited"}},
+	Faults: []string{"gpu-hang-1"}, Redone: 7, Deaths: []string{"node1 was killed by a fault"},
+	Failure: &AccountFailure{Cause: "timeout", Hang: "missing-exit", Text: "rank 3 does not go on", Row: "16 bytes of float, in place", Rank: 3, Link: "", At: 5},
+	Ranks:   []AccountRank{{0, 0, 0, 0, 1, 0, "ok"}, {0, 1, 0, 1, 1, 0, "ok"}, {0, 2, 1, 0, 0, -1, "ok"}, {0, 3, 1, 1, 0, -1, "lost"}},
+	Waiting: []AccountWait{{"rank 0", "rank 3", "data", 0, 1, 5}}}

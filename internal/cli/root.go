@@ -17,11 +17,7 @@ type laterVerb struct {
 	sub         []string
 }
 
-var laterVerbs = []laterVerb{
-	{name: "up", about: "Start a cluster that stays"},
-	{name: "down", about: "End a cluster that stayed"},
-	{name: "fault", about: "Break and mend a running cluster", sub: []string{"add", "list", "remove", "reset"}},
-}
+var laterVerbs = []laterVerb{}
 
 // root returns the tree of the coordinator's commands. args is the command
 // line, which reports quote.
@@ -43,8 +39,12 @@ func (a *App) root(args []string) *cobra.Command {
 		a.bench("bench", "Run a collective over a size sweep on real processes", args, a.Hosts.Bench),
 		a.bench("predict", "Compute the same times in one process, without payload", args, a.Hosts.Predict),
 		a.run(),
-		a.serve(),
+		a.up(args),
+		a.down(),
 		a.status(),
+		a.serve(),
+		a.fault(),
+		a.explain(),
 		a.doctor(),
 		a.validate(),
 		a.plan(),

@@ -11,8 +11,8 @@ import (
 
 // StatusConfig is everything status was told.
 type StatusConfig struct {
-	Common
-	Connect string // host:port of the coordinator
+	Reach
+	Ports bool // list all ports
 }
 
 // Status is what a coordinator says of its cluster.
@@ -23,6 +23,19 @@ type Status struct {
 	State       string       `json:"state"` // for example "waiting for nodes", "idle", "running"
 	Lost        *Loss        `json:"lost,omitempty"`
 	Nodes       []NodeStatus `json:"nodes"`
+	// Ports are the queues of the hardware: all in JSON or when asked for, else
+	// those that a fault strikes.
+	Ports  []PortStatus  `json:"ports"`
+	Faults []FaultStatus `json:"faults"` // that strike the next bench
+	Effect []string      `json:"effect"` // what they do, part by part
+	Last   *Account      `json:"last"`   // the bench that runs, or the last one; null: none
+}
+
+// PortStatus is one port.
+type PortStatus struct {
+	Name   string `json:"name"`
+	Rate   string `json:"rate"`
+	Struck string `json:"struck,omitempty"` // what faults do to it, and when
 }
 
 // Loss is what a cluster lost last.
@@ -35,34 +48,27 @@ type Loss struct {
 
 // NodeStatus is one server of the cluster.
 type NodeStatus struct {
-	Index   int    `json:"index"`
-	System  string `json:"system"`
-	GPUs    int    `json:"gpus"`
-	NICs    int    `json:"nics"`
-	Process string `json:"process"` // name of the nodesim that hosts it; empty when missing
-	Address string `json:"address"`
-	State   string `json:"state"` // "ready", "missing" or "lost"
+	Index   int      `json:"index"`
+	System  string   `json:"system"`
+	GPUs    int      `json:"gpus"`
+	NICs    int      `json:"nics"`
+	Devices []string `json:"devices"` // GPUs and NICs by name
+	Process string   `json:"process"` // name of the nodesim that hosts it; empty when missing
+	Address string   `json:"address"`
+	State   string   `json:"state"` // "ready", "missing" or "lost"
 }
 
 func (a *App) status() *cobra.Command {
 	var c StatusConfig
-	settings := append([]setting{
-		{name: "connect", arg: "ADDR", usage: "the coordinator to ask (HOST:PORT)", set: address(&c.Connect)},
-	}, c.Common.settings()...)
+	settings := append(c.Reach.settings(), setting{name: "ports", usage: "list all ports, not only those that faults strike", set: toggle(&c.Ports)})
 	cmd := &cobra.Command{
-		Use: "status --connect ADDR", Short: "Name every node and GPU of a cluster that is up",
+		Use: "status", Short: "Name every node, GPU, port and fault of a cluster that is up",
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := apply(cmd.Flags(), settings, a.Getenv, map[string]source{})
-			c.finish(a)
-			switch {
-			case err != nil:
-				return &ExitError{ExitUsage, err}
-			case c.Connect == "":
-				return usagef("status needs --connect ADDR: what a coordinator printed when it started to serve")
-			case c.Format == "csv":
-				return usagef("--format csv: status prints table or json")
-			case a.Hosts.Status == nil:
+			if err := c.read(a, cmd, settings); err != nil {
+				return err
+			}
+			if a.Hosts.Status == nil {
 				return &ExitError{ExitUsage, notYet("status")}
 			}
 			s, err := a.Hosts.Status(cmd.Context(), c)
@@ -87,7 +93,40 @@ func (s Status) write(w io.Writer, format string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NODE\tSYSTEM\tGPUS\tNICS\tSTATE\tPROCESS\tADDRESS")
 	for _, n := range s.Nodes {
-		fmt.Fprintf(t, "node%d\t%s\t%d\t%d\t%s\t%s\t%s\n", n.Index, n.System, n.GPUs, n.NICs, n.State, n.Process, n.Address)
+		fmt.Fprintf(t, "node%d\t%s\t%s\t%s\t%s\t%s\t%s\n", n.Index, n.System, numbered("gpu", n.GPUs), numbered("nic", n.NICs), n.State, n.Process, n.Address)
 	}
-	return t.Flush()
+	if len(s.Ports) > 0 {
+		fmt.Fprintln(t, "\nPORT\tRATE\tFAULTS")
+	}
+	for _, p := range s.Ports {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", p.Name, p.Rate, p.Struck)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(s.Faults) > 0 {
+		fmt.Fprintln(w)
+		if err := writeFaults(w, s.Faults); err != nil {
+			return err
+		}
+	}
+	for _, e := range s.Effect {
+		fmt.Fprintln(w, "  "+e)
+	}
+	if s.Last == nil {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return s.Last.write(w, "table")
+}
+
+// numbered names parts that count from 0.
+func numbered(what string, n int) string {
+	switch n {
+	case 0:
+		return "-"
+	case 1:
+		return what + "0"
+	}
+	return fmt.Sprintf("%s0-%d", what, n-1)
 }

@@ -65,13 +65,18 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 		}
 		execute = func(c *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.paced(ctx, c, b) }
 	}
+	return k.sweep(s, sw, sink, execute)
+}
+
+// sweep runs the cases of a sweep in a session.
+func (k *Cluster) sweep(s *session, sw *sweep.Sweep, sink Sink, execute func(*sweep.Case, emu.Batch) (sweep.Result, Cost, error)) error {
 	var cost Cost
 	return sw.Run(func(c *sweep.Case, b emu.Batch) (sweep.Result, error) {
 		res, spent, err := execute(c, b)
 		cost.Add(spent)
 		return res, err
 	}, func(r sweep.Row) error {
-		row := Row{Row: r, Cost: cost, Explain: s.use.Explain(k.fabric), Pace: s.pacing.take()}
+		row := Row{Row: r, Cost: cost, Explain: s.use.Explain(s.fabric), Pace: s.pacing.take()}
 		cost, s.use = Cost{}, sweep.Use{} // a row that runs nothing spends nothing
 		return sink.Row(row)
 	})

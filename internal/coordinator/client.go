@@ -75,12 +75,56 @@ func (c *Client) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 	}
 }
 
+// AddFaults puts faults in force on the other coordinator's cluster, from its next
+// bench on, and returns them with their names.
+func (c *Client) AddFaults(ctx context.Context, faults ...emu.Fault) ([]emu.Fault, error) {
+	m, err := c.api.AddFault(ctx, &railyardv1.AddFaultRequest{Faults: wire.EncodeFaults(faults)})
+	return c.faults(ctx, m.GetFaults(), err)
+}
+
+// Faults lists those in force.
+func (c *Client) Faults(ctx context.Context) ([]emu.Fault, error) {
+	m, err := c.api.ListFaults(ctx, &railyardv1.ListFaultsRequest{})
+	return c.faults(ctx, m.GetFaults(), err)
+}
+
+// RemoveFaults takes those of some names back, or all when none is named, and
+// returns them.
+func (c *Client) RemoveFaults(ctx context.Context, names ...string) ([]emu.Fault, error) {
+	m, err := c.api.RemoveFaults(ctx, &railyardv1.RemoveFaultsRequest{Names: names, All: len(names) == 0})
+	return c.faults(ctx, m.GetRemoved(), err)
+}
+
+func (c *Client) faults(ctx context.Context, ms []*railyardv1.Fault, err error) ([]emu.Fault, error) {
+	if err != nil {
+		return nil, c.failure(ctx, err)
+	}
+	return wire.DecodeFaults(ms)
+}
+
+// Explain says what the last bench there did.
+func (c *Client) Explain(ctx context.Context) (*railyardv1.ExplainResponse, error) {
+	m, err := c.api.Explain(ctx, &railyardv1.ExplainRequest{})
+	if err != nil {
+		return nil, c.failure(ctx, err)
+	}
+	return m, nil
+}
+
+// Shutdown ends the other coordinator and its cluster; it answers before it has.
+func (c *Client) Shutdown(ctx context.Context, reason string) error {
+	if _, err := c.api.Shutdown(ctx, &railyardv1.ShutdownRequest{Reason: reason}); err != nil {
+		return c.failure(ctx, err)
+	}
+	return nil
+}
+
 func (c *Client) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	f := wire.FromStatus(err)
-	if f.Cause == wire.PeerLost && f.Member == "" {
+	if f.Cause == wire.PeerLost && f.Member == "" && f.At == wire.NoInstant {
 		f.Text = fmt.Sprintf("the coordinator at %s is gone: %s", c.addr, f.Text)
 	}
 	return f

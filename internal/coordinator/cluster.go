@@ -256,6 +256,14 @@ func (k *Cluster) breakOff() {
 			_ = m.conn.Close()
 		}
 	}
+	if len(k.processes) == 0 {
+		return
+	}
+	stop(k.processes, time.After(grace))
+	// Others will be started; the roster may have these for a while yet.
+	for _, m := range k.members {
+		k.config.lost.add(m.Member)
+	}
 }
 
 func randomBytes(n int) []byte {

@@ -45,7 +45,9 @@ type Config struct {
 	Answer time.Duration
 	// Entered, when set, is told the address to join as soon as it is open.
 	Entered func(join string)
-	Logger  *zap.Logger
+	// Ready, when set, is called by Serve once every node is there.
+	Ready  func()
+	Logger *zap.Logger
 	// NodeLog, when set, opens where a nodesim that is started here writes its log.
 	NodeLog func(name string) (io.WriteCloser, error)
 	// Network is what streams go over; nil is TCP.

@@ -11,6 +11,7 @@
 //	verdict.go   how a batch ended: right, wrong, or stuck
 //	timeline.go  records of all nodesims, merged as they come
 //	bench.go     Bench: a sweep, row by row
+//	under.go     BenchUnder: a sweep that faults strike
 //	paced.go     a batch under the paced clock: computed, run, compared
 //	choose.go    the dilation, when nobody names one
 //	measure.go   what this host can carry
@@ -24,10 +25,12 @@
 //	losses.go    who is gone though the roster has it still
 //	status.go    what goes on; shutting down
 //	sender.go    a bench as messages
+//	faults.go    faults in force there
+//	account.go   what became of the last bench there
 //	client.go    Bench on a coordinator elsewhere
 //
 // Times come from the kernels in the nodesims. This package imports no node
 // kernel, and archtest sees to that: it owns the shared ports of the fabric
-// alone. May import: internal/wire, internal/gossip, internal/wallclock, emu (transit, window,
+// alone. May import: internal/wire, internal/gossip, internal/wallclock, emu (transit, window, fault, trial, suggest,
 // fabric, sweep, timeline), collective, shaping.
 package coordinator

@@ -26,6 +26,7 @@ type session struct {
 	schedule  *fault.Schedule
 	trial     *trial.Trial // of the batch
 	deaths    []Death
+	waiting   []emu.Waiter // when the batch failed
 	flipped   shaping.Time // up to when bits have turned over
 	batch     uint32
 	conductor *window.Conductor

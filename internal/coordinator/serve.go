@@ -14,6 +14,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 
+	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -36,6 +38,8 @@ type Server struct {
 	lost      *wire.Failure // what ended the cluster before; nil: there was none
 	err       error         // why there will be none
 	running   string
+	faults    []emu.Fault // that strike the next bench
+	last      *account    // nil: nothing has run yet
 }
 
 // Serve runs a coordinator for nodes that join from elsewhere, until ctx ends
@@ -91,6 +95,10 @@ func (s *Server) run(started func(service, join string)) error {
 		case err == nil:
 			s.set(func() { s.cluster = k })
 			k.log.Info("ready")
+			if c.Ready != nil {
+				c.Ready()
+				c.Ready = nil
+			}
 			f := s.hold(k)
 			if f == nil {
 				k.Close()
@@ -223,18 +231,50 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 	if err != nil {
 		return wire.ToStatus(wire.Failf(wire.Config, "%v", err))
 	}
-	s.setRunning(fmt.Sprintf("%s on %d GPUs", spec.Op, k.fabric.GPUs()))
-	defer s.setRunning("")
 	out := &sender{stream: stream}
-	sink := Sink{Started: out.started, Row: out.row, Doing: out.doing}
-	if req.GetTimeline() {
-		sink.Timeline = out
-	}
-	if err := k.Bench(s.ctx, spec, sink); err != nil {
+	if err := s.bench(k, spec, out, req.GetTimeline()); err != nil {
 		return ended(k, err)
 	}
 	return out.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Summary{
 		Summary: &railyardv1.BenchSummary{Processes: uint32(len(k.members)), Cost: encodeCost(&out.cost)}}})
+}
+
+// bench runs a sweep under the faults in force, and keeps account of it.
+func (s *Server) bench(k *Cluster, spec sweep.Spec, out *sender, timeline bool) (err error) {
+	faults := s.inForce()
+	s.open(k.fabric, fmt.Sprintf("%s on %d GPUs", spec.Op, k.fabric.GPUs()), faults)
+	var toll Toll
+	defer func() {
+		s.settle(toll, err)
+		k.mournAll()
+	}()
+	sink := Sink{Started: func(st Started) error {
+		s.state.Lock()
+		s.last.rows = st.Rows
+		s.state.Unlock()
+		return out.started(st)
+	}, Row: func(r Row) error {
+		s.book(&r)
+		return out.row(r)
+	}, Doing: out.doing}
+	if timeline {
+		sink.Timeline = out
+	}
+	if len(faults) == 0 {
+		return k.Bench(s.ctx, spec, sink)
+	}
+	toll, err = k.BenchUnder(s.ctx, spec, faults, emu.DefaultResilience(), sink)
+	return err
+}
+
+// mournAll breaks a cluster whose processes died under a bench, so that it gathers
+// again; busy is held.
+func (k *Cluster) mournAll() {
+	for _, m := range k.members {
+		if m.dead && k.broken == nil {
+			_ = k.spoil(m.gone(0, "it died under the last bench"))
+		}
+	}
 }
 
 // fit returns why a cluster can't run a bench any more; busy is held.
@@ -250,13 +290,14 @@ func (s *Server) fit(k *Cluster) error {
 
 // ended returns what to tell the client of a bench that ended early. Only a
 // bench that was refused, or that nobody wanted any more, leaves the cluster
-// fit for another: a run that broke off leaves nodesims in the middle of it.
+// fit for another, or one whose emulated cluster failed: a run that broke off leaves nodesims in the middle of it.
 func ended(k *Cluster, err error) error {
 	if errors.Is(err, errHungUp) {
 		return wire.ToStatus(wire.Failf(wire.Aborted, "%v", err))
 	}
 	f := verdict(err)
-	if f.Cause != wire.Config {
+	var emulated *Failed
+	if f.Cause != wire.Config && !errors.As(err, &emulated) {
 		_ = k.spoil(f)
 	}
 	return wire.ToStatus(f)
@@ -270,10 +311,4 @@ func (k *Cluster) spoil(f *wire.Failure) error {
 	default:
 	}
 	return f
-}
-
-func (s *Server) setRunning(what string) {
-	s.state.Lock()
-	s.running = what
-	s.state.Unlock()
 }

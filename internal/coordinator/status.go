@@ -14,7 +14,11 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 	defer s.state.Unlock()
 	m := &railyardv1.StatusResponse{Version: s.config.Version, Running: s.running, Cluster: s.config.ClusterID,
 		DeclaredNodes: uint32(s.config.Cluster.Nodes()), ClusterYaml: string(s.config.Cluster.YAML()),
-		State: railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING}
+		State:  railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING,
+		Faults: wire.EncodeFaults(s.faults)}
+	if s.last != nil {
+		m.Last = s.explained()
+	}
 	if s.err != nil {
 		m.State = railyardv1.ClusterState_CLUSTER_STATE_BROKEN
 	}
@@ -37,7 +41,7 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 		alive[p.Name] = p.Role == gossip.Nodesim
 	}
 	for _, p := range s.cluster.members {
-		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: alive[p.Name]}
+		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: alive[p.Name] && !p.dead}
 		for n := range p.Nodes.All() {
 			out.Nodes = append(out.Nodes, uint32(n))
 			_, gpus := s.cluster.fabric.GPURange(n)

@@ -1,9 +1,11 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/railyard/railyard/emu"
@@ -155,6 +157,10 @@ func (s *session) sentence(stuck []*railyardv1.StuckBlock, progress []emu.Progre
 		waiting = append(waiting, emu.Waiter{Run: int(b.GetRun()), Rank: int(b.GetRank()), Channel: int(b.GetChannel()), Block: int(b.GetBlock()),
 			Step: int(b.GetStep()), Waits: b.GetWaits(), Peer: int(b.GetPeer()), Who: b.GetWho(), Whom: b.GetWhom()})
 	}
+	s.waiting = waiting
+	slices.SortFunc(s.waiting, func(a, b emu.Waiter) int { // members tell in any order
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Block, b.Block))
+	})
 	s.trial.Verdict(waiting, progress, &s.outcome)
 	if s.outcome.Failure != nil {
 		s.conductor.Abort()

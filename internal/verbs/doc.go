@@ -16,6 +16,9 @@
 //	predict.go  predict, in this process
 //	run.go      run: a scenario, here or on processes of its own
 //	serve.go    serve and status
+//	up.go       up and down: a cluster that stays
+//	standing.go where it is, for those who come later
+//	fault.go    fault and explain, on a cluster that is up
 //
 // May import: internal/cli, internal/report, internal/coordinator,
 // internal/gossip, internal/wallclock, internal/wire, emu and its rooms.

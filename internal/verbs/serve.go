@@ -3,16 +3,21 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fabric"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/internal/cli"
 	"github.com/railyard/railyard/internal/coordinator"
 	"github.com/railyard/railyard/internal/gossip"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+	"github.com/railyard/railyard/shaping"
 )
 
 // forEver is longer than anybody waits.
@@ -46,7 +51,7 @@ var states = map[railyardv1.ClusterState]string{
 
 // status asks a coordinator elsewhere.
 func (v verbs) status(ctx context.Context, c cli.StatusConfig) (cli.Status, error) {
-	client, err := coordinator.Connect(ctx, c.Connect)
+	client, addr, err := reach(ctx, &c.Reach)
 	if err != nil {
 		return cli.Status{}, coded(ctx, err)
 	}
@@ -55,7 +60,7 @@ func (v verbs) status(ctx context.Context, c cli.StatusConfig) (cli.Status, erro
 	if err != nil {
 		return cli.Status{}, coded(ctx, err)
 	}
-	s := cli.Status{Coordinator: c.Connect, Version: m.GetVersion(), ClusterID: m.GetCluster(), State: states[m.GetState()]}
+	s := cli.Status{Coordinator: addr, Version: m.GetVersion(), ClusterID: m.GetCluster(), State: states[m.GetState()], Effect: []string{}}
 	if r := m.GetRunning(); r != "" {
 		s.State += " " + r
 	}
@@ -63,12 +68,59 @@ func (v verbs) status(ctx context.Context, c cli.StatusConfig) (cli.Status, erro
 		l := wire.DecodeFailure(m.GetLost())
 		s.Lost = &cli.Loss{Cause: l.Cause.String(), Text: l.Text, Member: l.Member, Detect: l.Took.Seconds()}
 	}
-	f, err := declared(c.Connect, m.GetClusterYaml())
+	f, err := declared(addr, m.GetClusterYaml())
 	if err != nil {
 		return s, coded(ctx, err)
 	}
 	s.Nodes = nodes(f, m)
-	return s, nil
+	if m.GetLast() != nil {
+		last := account(m.GetLast())
+		s.Last = &last
+	}
+	return s, coded(ctx, strike(f, m, &s, c.Ports || c.Format == "json"))
+}
+
+// strike adds what faults do to the parts of a cluster.
+func strike(f *fabric.Fabric, m *railyardv1.StatusResponse, s *cli.Status, all bool) error {
+	faults, err := wire.DecodeFaults(m.GetFaults())
+	if err != nil {
+		return wire.Failf(wire.Mismatch, "%v", err)
+	}
+	s.Faults = faultStatus(faults)
+	if len(faults) > 0 {
+		if f, err = fault.Fabric(f.Cluster, faults); err != nil {
+			return wire.Failf(wire.Mismatch, "%v", err)
+		}
+	}
+	// Those that repeat without end are shown as far as anybody reads.
+	const shown = shaping.Second
+	schedule, err := fault.Compile(f, faults, f.Cluster.Seed, shown)
+	if err != nil {
+		return wire.Failf(wire.Mismatch, "%v", err)
+	}
+	struck := map[string]string{}
+	for line := range strings.Lines(schedule.Text(f)) {
+		name, what, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		struck[name] = what
+	}
+	s.Ports = []cli.PortStatus{}
+	for id := range fabric.PortID(f.Ports()) {
+		name := f.PortName(id)
+		what := ""
+		if schedule.Port(id) != nil {
+			what = struck[name]
+		}
+		if all || what != "" {
+			s.Ports = append(s.Ports, cli.PortStatus{Name: name, Rate: f.Port(id).Rate.String(), Struck: what})
+		}
+		if what != "" {
+			delete(struck, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(struck)) {
+		s.Effect = append(s.Effect, name+": "+struck[name])
+	}
+	return nil
 }
 
 // declared returns the cluster that a coordinator says it has.
@@ -89,6 +141,12 @@ func nodes(f *fabric.Fabric, m *railyardv1.StatusResponse) []cli.NodeStatus {
 	for i := range all {
 		_, gpus := f.GPURange(i)
 		all[i] = cli.NodeStatus{Index: i, System: f.System(i).Name, GPUs: gpus, NICs: f.NICs(i), State: "missing"}
+		for k := range gpus {
+			all[i].Devices = append(all[i].Devices, fmt.Sprintf("node%d/gpu%d", i, k))
+		}
+		for k := range f.NICs(i) {
+			all[i].Devices = append(all[i].Devices, fmt.Sprintf("node%d/nic%d", i, k))
+		}
 	}
 	for _, p := range m.GetMembers() {
 		for _, n := range p.GetNodes() {

@@ -235,6 +235,9 @@ func (t *table) end(verb, version string, err error) error {
 	f := report.Footer{Railyard: own, Explain: append(t.comparison(), t.explain.lines()...), End: time.Now()}
 	if err != nil {
 		f.Err = err.Error()
+		if v := (*wire.Failure)(nil); errors.As(err, &v) && v.At != wire.NoInstant {
+			f.Err = (&failed{v}).Error() // the verdict on the emulated cluster
+		}
 	} else {
 		f.Where, f.Timing, f.Untrusted = t.whereLine(), t.timing(), !t.trust().Trustworthy
 	}

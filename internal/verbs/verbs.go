@@ -11,7 +11,7 @@ import (
 // Hosts returns what the coordinator's commands run.
 func Hosts(version string) cli.Hosts {
 	v := verbs{version}
-	return cli.Hosts{Bench: v.bench, Predict: v.predict, Run: v.scenario, Serve: v.serve, Status: v.status, Doctor: v.doctor}
+	return cli.Hosts{Bench: v.bench, Predict: v.predict, Run: v.scenario, Serve: v.serve, Status: v.status, Up: v.up, Down: v.down, Faults: v.faults, Explain: v.explain, Doctor: v.doctor}
 }
 
 type verbs struct{ version string }

@@ -68,12 +68,12 @@ func Failf(c Cause, format string, args ...any) *Failure {
 
 // ExitCode returns the code with which a program ends because of the failure:
 // 64 for what the user can mend, 2 for what says nothing of the emulated
-// cluster, else 1.
+// cluster, else 1. What has an instant is an event of the emulated cluster.
 func (f *Failure) ExitCode() int {
-	switch f.Cause {
-	case Config, NotYet:
+	switch {
+	case f.Cause == Config, f.Cause == NotYet:
 		return 64
-	case Timeout, Aborted, Bug:
+	case f.At == NoInstant && (f.Cause == Timeout || f.Cause == Aborted), f.Cause == Bug:
 		return 2
 	default:
 		return 1

@@ -17,22 +17,21 @@ type Struck struct {
 	Horizon shaping.Duration
 }
 
-// EncodeStruck returns s as it goes into Begin. Faults that wait for an operation
-// or a step have no place there: a rehearsal gives them their instants first.
+// EncodeStruck returns s as it goes into Begin. A step of a plan has no place there:
+// a rehearsal gives such a fault its instant first.
 func EncodeStruck(s *Struck) *railyardv1.Struck {
 	m := &railyardv1.Struck{Seed: s.Seed, HorizonPs: int64(s.Horizon), Resilience: &railyardv1.Resilience{
 		IbTimeout: u32("ib_timeout", s.Bear.IBTimeout), IbRetry: u32("ib_retry", s.Bear.IBRetry),
 		Failover: s.Bear.Failover, Failback: s.Bear.Failback, ProbePs: int64(s.Bear.Probe), RecoverPs: int64(s.Bear.Recover),
 		SweepPs: int64(s.Bear.Sweep), ControlPs: int64(s.Bear.Control), WatchdogPs: int64(s.Bear.Watchdog)}}
-	for i := range s.Faults {
-		m.Faults = append(m.Faults, encodeFault(&s.Faults[i]))
-	}
+	m.Faults = EncodeFaults(s.Faults)
 	return m
 }
 
 func encodeFault(f *emu.Fault) *railyardv1.Fault {
 	return &railyardv1.Fault{Name: text(f.Name), Type: text(f.Type), Target: text(f.Target),
 		AtPs: int64(f.When.At), UntilPs: int64(f.When.Until), EveryPs: int64(f.When.Every), Times: u32("times", f.When.Times), Chance: f.When.Chance,
+		AfterOps:  u32("after_ops", f.When.AfterOps),
 		DownForPs: int64(f.DownFor), Share: f.Share, Rate: int64(f.Rate), LatencyPs: int64(f.Latency), JitterPs: int64(f.Jitter), Loss: f.Loss,
 		Links: u32("links", f.Links), Width: u32("width", f.Width), Gen: u32("gen", f.Gen),
 		Element: f.Element, Bit: int32(f.Bit), By: text(f.By), Count: f.Count}
@@ -57,16 +56,36 @@ func DecodeStruck(m *railyardv1.Struck) (Struck, error) {
 		within(&bad, "resilience."+d.field, d.ps, 0, math.MaxInt64/4)
 	}
 	within(&bad, "horizon_ps", m.GetHorizonPs(), 0, math.MaxInt64/4)
-	for i, f := range m.GetFaults() {
-		s.Faults = append(s.Faults, decodeFault(&bad, fmt.Sprintf("faults[%d].", i), f))
-	}
+	fs, err := DecodeFaults(m.GetFaults())
+	s.Faults = fs
+	bad.note(err)
 	return s, bad.in("struck")
+}
+
+// EncodeFaults returns faults as they go to a coordinator.
+func EncodeFaults(fs []emu.Fault) []*railyardv1.Fault {
+	var out []*railyardv1.Fault
+	for i := range fs {
+		out = append(out, encodeFault(&fs[i]))
+	}
+	return out
+}
+
+// DecodeFaults returns the faults that ms are. Whether they can strike a cluster is
+// for emu/fault to say.
+func DecodeFaults(ms []*railyardv1.Fault) ([]emu.Fault, error) {
+	var bad faults
+	var out []emu.Fault
+	for i, m := range ms {
+		out = append(out, decodeFault(&bad, fmt.Sprintf("faults[%d].", i), m))
+	}
+	return out, bad.in("faults")
 }
 
 func decodeFault(bad *faults, in string, m *railyardv1.Fault) emu.Fault {
 	f := emu.Fault{Name: m.GetName(), Type: m.GetType(), Target: m.GetTarget(),
 		When: emu.When{At: shaping.Duration(m.GetAtPs()), Until: shaping.Duration(m.GetUntilPs()), Every: shaping.Duration(m.GetEveryPs()),
-			Times: int(m.GetTimes()), Chance: m.GetChance()},
+			Times: int(m.GetTimes()), Chance: m.GetChance(), AfterOps: int(m.GetAfterOps())},
 		DownFor: shaping.Duration(m.GetDownForPs()), Share: m.GetShare(), Rate: shaping.Rate(m.GetRate()),
 		Latency: shaping.Duration(m.GetLatencyPs()), Jitter: shaping.Duration(m.GetJitterPs()), Loss: m.GetLoss(),
 		Links: int(m.GetLinks()), Width: int(m.GetWidth()), Gen: int(m.GetGen()),
@@ -79,6 +98,7 @@ func decodeFault(bad *faults, in string, m *railyardv1.Fault) emu.Fault {
 		within(bad, in+v.field, v.n, 0, math.MaxInt64/4)
 	}
 	within(bad, in+"times", m.GetTimes(), 0, math.MaxInt32)
+	within(bad, in+"after_ops", m.GetAfterOps(), 0, math.MaxInt32)
 	return f
 }
 
@@ -111,6 +131,16 @@ func DecodeRunFailures(ms []*railyardv1.RunFailure, b *emu.Batch) ([]emu.Failure
 			Channel: int(m.GetChannel()), Step: int(m.GetStep()), Link: m.GetLink(), Fault: -1, At: shaping.Time(m.GetAtPs())})
 	}
 	return out, bad.in("report")
+}
+
+// CauseOf returns the cause of a failed run.
+func CauseOf(c emu.Cause) Cause {
+	for _, k := range causes {
+		if k.name == string(c) {
+			return k.cause
+		}
+	}
+	panic(fmt.Sprintf("wire: a cause %q has no place in the contract", c))
 }
 
 func wireCause(c emu.Cause) railyardv1.Cause {

@@ -142,8 +142,12 @@ type StatusResponse struct {
 	Running string `protobuf:"bytes,7,opt,name=running,proto3" json:"running,omitempty"`
 	// The effective cluster, as a cluster file.
 	ClusterYaml string `protobuf:"bytes,8,opt,name=cluster_yaml,json=clusterYaml,proto3" json:"cluster_yaml,omitempty"`
+	// The faults in force.
+	Faults []*Fault `protobuf:"bytes,9,rep,name=faults,proto3" json:"faults,omitempty"`
 	// What the cluster lost last. Absent: nothing yet.
-	Lost          *Failure `protobuf:"bytes,10,opt,name=lost,proto3" json:"lost,omitempty"`
+	Lost *Failure `protobuf:"bytes,10,opt,name=lost,proto3" json:"lost,omitempty"`
+	// The last bench, or the one that runs. Absent: there was none.
+	Last          *ExplainResponse `protobuf:"bytes,11,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -234,11 +238,693 @@ func (x *StatusResponse) GetClusterYaml() string {
 	return ""
 }
 
+func (x *StatusResponse) GetFaults() []*Fault {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
 func (x *StatusResponse) GetLost() *Failure {
 	if x != nil {
 		return x.Lost
 	}
 	return nil
+}
+
+func (x *StatusResponse) GetLast() *ExplainResponse {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
+// AddFaultRequest declares faults. One without a name gets its type and a number.
+type AddFaultRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The faults.
+	Faults        []*Fault `protobuf:"bytes,1,rep,name=faults,proto3" json:"faults,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddFaultRequest) Reset() {
+	*x = AddFaultRequest{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddFaultRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddFaultRequest) ProtoMessage() {}
+
+func (x *AddFaultRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddFaultRequest.ProtoReflect.Descriptor instead.
+func (*AddFaultRequest) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *AddFaultRequest) GetFaults() []*Fault {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+// AddFaultResponse says what was added.
+type AddFaultResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The faults, with their names.
+	Faults        []*Fault `protobuf:"bytes,1,rep,name=faults,proto3" json:"faults,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddFaultResponse) Reset() {
+	*x = AddFaultResponse{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddFaultResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddFaultResponse) ProtoMessage() {}
+
+func (x *AddFaultResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddFaultResponse.ProtoReflect.Descriptor instead.
+func (*AddFaultResponse) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AddFaultResponse) GetFaults() []*Fault {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+// ListFaultsRequest asks for all faults in force.
+type ListFaultsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListFaultsRequest) Reset() {
+	*x = ListFaultsRequest{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListFaultsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListFaultsRequest) ProtoMessage() {}
+
+func (x *ListFaultsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListFaultsRequest.ProtoReflect.Descriptor instead.
+func (*ListFaultsRequest) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{4}
+}
+
+// ListFaultsResponse is the faults in force, in the order in which they were added.
+type ListFaultsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The faults.
+	Faults        []*Fault `protobuf:"bytes,1,rep,name=faults,proto3" json:"faults,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListFaultsResponse) Reset() {
+	*x = ListFaultsResponse{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListFaultsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListFaultsResponse) ProtoMessage() {}
+
+func (x *ListFaultsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListFaultsResponse.ProtoReflect.Descriptor instead.
+func (*ListFaultsResponse) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListFaultsResponse) GetFaults() []*Fault {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+// RemoveFaultsRequest says which faults are taken back.
+type RemoveFaultsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Their names. One that is not in force is an error, and then none is removed.
+	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	// All of them, whatever names says.
+	All           bool `protobuf:"varint,2,opt,name=all,proto3" json:"all,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveFaultsRequest) Reset() {
+	*x = RemoveFaultsRequest{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveFaultsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveFaultsRequest) ProtoMessage() {}
+
+func (x *RemoveFaultsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveFaultsRequest.ProtoReflect.Descriptor instead.
+func (*RemoveFaultsRequest) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RemoveFaultsRequest) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *RemoveFaultsRequest) GetAll() bool {
+	if x != nil {
+		return x.All
+	}
+	return false
+}
+
+// RemoveFaultsResponse says what was removed.
+type RemoveFaultsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The faults that are no longer in force.
+	Removed       []*Fault `protobuf:"bytes,1,rep,name=removed,proto3" json:"removed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveFaultsResponse) Reset() {
+	*x = RemoveFaultsResponse{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveFaultsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveFaultsResponse) ProtoMessage() {}
+
+func (x *RemoveFaultsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveFaultsResponse.ProtoReflect.Descriptor instead.
+func (*RemoveFaultsResponse) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RemoveFaultsResponse) GetRemoved() []*Fault {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
+// ExplainRequest asks for the last bench.
+type ExplainRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainRequest) Reset() {
+	*x = ExplainRequest{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainRequest) ProtoMessage() {}
+
+func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
+func (*ExplainRequest) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{8}
+}
+
+// ExplainResponse is what became of a bench.
+type ExplainResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it was, in one line. Empty: there was none.
+	What string `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
+	// "running", "done", "wrong" or "failed".
+	Verdict string `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// Rows that are finished.
+	RowsDone uint32 `protobuf:"varint,3,opt,name=rows_done,json=rowsDone,proto3" json:"rows_done,omitempty"`
+	// Rows of the whole bench.
+	Rows uint32 `protobuf:"varint,4,opt,name=rows,proto3" json:"rows,omitempty"`
+	// Where the time of each finished row went, in words.
+	Accounts []*RowAccount `protobuf:"bytes,5,rep,name=accounts,proto3" json:"accounts,omitempty"`
+	// Names of the faults that it ran under.
+	Faults []string `protobuf:"bytes,6,rep,name=faults,proto3" json:"faults,omitempty"`
+	// Why it failed. Absent: it did not.
+	Failure *Failure `protobuf:"bytes,7,opt,name=failure,proto3" json:"failure,omitempty"`
+	// In the words of NCCL RAS. Empty: it did not hang.
+	Hang string `protobuf:"bytes,8,opt,name=hang,proto3" json:"hang,omitempty"`
+	// Sequence number, in its communicator, of the operation that failed. Operations
+	// of a half row count from 0.
+	Seq int64 `protobuf:"varint,9,opt,name=seq,proto3" json:"seq,omitempty"`
+	// Name of the fault that the failure goes back to. Empty: unknown.
+	Fault string `protobuf:"bytes,10,opt,name=fault,proto3" json:"fault,omitempty"`
+	// When every rank had been told.
+	AbortPs int64 `protobuf:"varint,11,opt,name=abort_ps,json=abortPs,proto3" json:"abort_ps,omitempty"`
+	// Row in which it failed, in words.
+	Row string `protobuf:"bytes,12,opt,name=row,proto3" json:"row,omitempty"`
+	// How far ranks had come when it failed.
+	Ranks []*RankState `protobuf:"bytes,13,rep,name=ranks,proto3" json:"ranks,omitempty"`
+	// Blocks that waited when it failed, a few of each rank.
+	Waiting []*StuckBlock `protobuf:"bytes,14,rep,name=waiting,proto3" json:"waiting,omitempty"`
+	// Bytes that transports sent again, in all rows.
+	RedoneBytes int64 `protobuf:"varint,15,opt,name=redone_bytes,json=redoneBytes,proto3" json:"redone_bytes,omitempty"`
+	// Processes that died under it, and how.
+	Deaths []string `protobuf:"bytes,16,rep,name=deaths,proto3" json:"deaths,omitempty"`
+	// When a process died that no fault was to kill. Absent: none did.
+	PerturbedPs   *int64 `protobuf:"varint,17,opt,name=perturbed_ps,json=perturbedPs,proto3,oneof" json:"perturbed_ps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainResponse) Reset() {
+	*x = ExplainResponse{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainResponse) ProtoMessage() {}
+
+func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
+func (*ExplainResponse) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ExplainResponse) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *ExplainResponse) GetVerdict() string {
+	if x != nil {
+		return x.Verdict
+	}
+	return ""
+}
+
+func (x *ExplainResponse) GetRowsDone() uint32 {
+	if x != nil {
+		return x.RowsDone
+	}
+	return 0
+}
+
+func (x *ExplainResponse) GetRows() uint32 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *ExplainResponse) GetAccounts() []*RowAccount {
+	if x != nil {
+		return x.Accounts
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetFaults() []string {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetFailure() *Failure {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetHang() string {
+	if x != nil {
+		return x.Hang
+	}
+	return ""
+}
+
+func (x *ExplainResponse) GetSeq() int64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *ExplainResponse) GetFault() string {
+	if x != nil {
+		return x.Fault
+	}
+	return ""
+}
+
+func (x *ExplainResponse) GetAbortPs() int64 {
+	if x != nil {
+		return x.AbortPs
+	}
+	return 0
+}
+
+func (x *ExplainResponse) GetRow() string {
+	if x != nil {
+		return x.Row
+	}
+	return ""
+}
+
+func (x *ExplainResponse) GetRanks() []*RankState {
+	if x != nil {
+		return x.Ranks
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetWaiting() []*StuckBlock {
+	if x != nil {
+		return x.Waiting
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetRedoneBytes() int64 {
+	if x != nil {
+		return x.RedoneBytes
+	}
+	return 0
+}
+
+func (x *ExplainResponse) GetDeaths() []string {
+	if x != nil {
+		return x.Deaths
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetPerturbedPs() int64 {
+	if x != nil && x.PerturbedPs != nil {
+		return *x.PerturbedPs
+	}
+	return 0
+}
+
+// RowAccount is where the time of a row went.
+type RowAccount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The row, in words.
+	Row string `protobuf:"bytes,1,opt,name=row,proto3" json:"row,omitempty"`
+	// Where its time went.
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RowAccount) Reset() {
+	*x = RowAccount{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RowAccount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RowAccount) ProtoMessage() {}
+
+func (x *RowAccount) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RowAccount.ProtoReflect.Descriptor instead.
+func (*RowAccount) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RowAccount) GetRow() string {
+	if x != nil {
+		return x.Row
+	}
+	return ""
+}
+
+func (x *RowAccount) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// RankState is how far a rank had come.
+type RankState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index of its communicator's run in the batch.
+	Run uint32 `protobuf:"varint,1,opt,name=run,proto3" json:"run,omitempty"`
+	// The rank in its communicator.
+	Rank uint32 `protobuf:"varint,2,opt,name=rank,proto3" json:"rank,omitempty"`
+	// Index of its node.
+	Node uint32 `protobuf:"varint,3,opt,name=node,proto3" json:"node,omitempty"`
+	// Index of its GPU on the node.
+	Gpu uint32 `protobuf:"varint,4,opt,name=gpu,proto3" json:"gpu,omitempty"`
+	// Sequence number of the operation that it entered last; -1: none.
+	Entered int64 `protobuf:"varint,5,opt,name=entered,proto3" json:"entered,omitempty"`
+	// Sequence number of the operation that it finished last; -1: none.
+	Finished int64 `protobuf:"varint,6,opt,name=finished,proto3" json:"finished,omitempty"`
+	// Whether it can not go on.
+	Lost bool `protobuf:"varint,7,opt,name=lost,proto3" json:"lost,omitempty"`
+	// Whether its process is gone, and can tell nothing.
+	Silent        bool `protobuf:"varint,8,opt,name=silent,proto3" json:"silent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RankState) Reset() {
+	*x = RankState{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RankState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RankState) ProtoMessage() {}
+
+func (x *RankState) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RankState.ProtoReflect.Descriptor instead.
+func (*RankState) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RankState) GetRun() uint32 {
+	if x != nil {
+		return x.Run
+	}
+	return 0
+}
+
+func (x *RankState) GetRank() uint32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *RankState) GetNode() uint32 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *RankState) GetGpu() uint32 {
+	if x != nil {
+		return x.Gpu
+	}
+	return 0
+}
+
+func (x *RankState) GetEntered() int64 {
+	if x != nil {
+		return x.Entered
+	}
+	return 0
+}
+
+func (x *RankState) GetFinished() int64 {
+	if x != nil {
+		return x.Finished
+	}
+	return 0
+}
+
+func (x *RankState) GetLost() bool {
+	if x != nil {
+		return x.Lost
+	}
+	return false
+}
+
+func (x *RankState) GetSilent() bool {
+	if x != nil {
+		return x.Silent
+	}
+	return false
 }
 
 // MemberStatus is what is known of a process.
@@ -262,7 +948,7 @@ type MemberStatus struct {
 
 func (x *MemberStatus) Reset() {
 	*x = MemberStatus{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -274,7 +960,7 @@ func (x *MemberStatus) String() string {
 func (*MemberStatus) ProtoMessage() {}
 
 func (x *MemberStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -287,7 +973,7 @@ func (x *MemberStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberStatus.ProtoReflect.Descriptor instead.
 func (*MemberStatus) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{2}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MemberStatus) GetName() string {
@@ -343,7 +1029,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -355,7 +1041,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -368,7 +1054,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{3}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ShutdownRequest) GetReason() string {
@@ -389,7 +1075,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -401,7 +1087,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -414,7 +1100,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{4}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ShutdownResponse) GetMembers() uint32 {
@@ -428,8 +1114,8 @@ var File_railyard_v1_coordinator_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\n" +
-	"\x1drailyard/v1/coordinator.proto\x12\vrailyard.v1\x1a\x17railyard/v1/bench.proto\x1a\x19railyard/v1/failure.proto\"\x0f\n" +
-	"\rStatusRequest\"\xdd\x02\n" +
+	"\x1drailyard/v1/coordinator.proto\x12\vrailyard.v1\x1a\x17railyard/v1/bench.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x16railyard/v1/node.proto\"\x0f\n" +
+	"\rStatusRequest\"\xbb\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x12/\n" +
@@ -438,9 +1124,57 @@ const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\rdeclared_gpus\x18\x05 \x01(\rR\fdeclaredGpus\x123\n" +
 	"\amembers\x18\x06 \x03(\v2\x19.railyard.v1.MemberStatusR\amembers\x12\x18\n" +
 	"\arunning\x18\a \x01(\tR\arunning\x12!\n" +
-	"\fcluster_yaml\x18\b \x01(\tR\vclusterYaml\x12(\n" +
+	"\fcluster_yaml\x18\b \x01(\tR\vclusterYaml\x12*\n" +
+	"\x06faults\x18\t \x03(\v2\x12.railyard.v1.FaultR\x06faults\x12(\n" +
 	"\x04lost\x18\n" +
-	" \x01(\v2\x14.railyard.v1.FailureR\x04lost\"\x96\x01\n" +
+	" \x01(\v2\x14.railyard.v1.FailureR\x04lost\x120\n" +
+	"\x04last\x18\v \x01(\v2\x1c.railyard.v1.ExplainResponseR\x04last\"=\n" +
+	"\x0fAddFaultRequest\x12*\n" +
+	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\">\n" +
+	"\x10AddFaultResponse\x12*\n" +
+	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\"\x13\n" +
+	"\x11ListFaultsRequest\"@\n" +
+	"\x12ListFaultsResponse\x12*\n" +
+	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\"=\n" +
+	"\x13RemoveFaultsRequest\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x10\n" +
+	"\x03all\x18\x02 \x01(\bR\x03all\"D\n" +
+	"\x14RemoveFaultsResponse\x12,\n" +
+	"\aremoved\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\aremoved\"\x10\n" +
+	"\x0eExplainRequest\"\xab\x04\n" +
+	"\x0fExplainResponse\x12\x12\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\x12\x18\n" +
+	"\averdict\x18\x02 \x01(\tR\averdict\x12\x1b\n" +
+	"\trows_done\x18\x03 \x01(\rR\browsDone\x12\x12\n" +
+	"\x04rows\x18\x04 \x01(\rR\x04rows\x123\n" +
+	"\baccounts\x18\x05 \x03(\v2\x17.railyard.v1.RowAccountR\baccounts\x12\x16\n" +
+	"\x06faults\x18\x06 \x03(\tR\x06faults\x12.\n" +
+	"\afailure\x18\a \x01(\v2\x14.railyard.v1.FailureR\afailure\x12\x12\n" +
+	"\x04hang\x18\b \x01(\tR\x04hang\x12\x10\n" +
+	"\x03seq\x18\t \x01(\x03R\x03seq\x12\x14\n" +
+	"\x05fault\x18\n" +
+	" \x01(\tR\x05fault\x12\x19\n" +
+	"\babort_ps\x18\v \x01(\x03R\aabortPs\x12\x10\n" +
+	"\x03row\x18\f \x01(\tR\x03row\x12,\n" +
+	"\x05ranks\x18\r \x03(\v2\x16.railyard.v1.RankStateR\x05ranks\x121\n" +
+	"\awaiting\x18\x0e \x03(\v2\x17.railyard.v1.StuckBlockR\awaiting\x12!\n" +
+	"\fredone_bytes\x18\x0f \x01(\x03R\vredoneBytes\x12\x16\n" +
+	"\x06deaths\x18\x10 \x03(\tR\x06deaths\x12&\n" +
+	"\fperturbed_ps\x18\x11 \x01(\x03H\x00R\vperturbedPs\x88\x01\x01B\x0f\n" +
+	"\r_perturbed_ps\"2\n" +
+	"\n" +
+	"RowAccount\x12\x10\n" +
+	"\x03row\x18\x01 \x01(\tR\x03row\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xb9\x01\n" +
+	"\tRankState\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\rR\x03run\x12\x12\n" +
+	"\x04rank\x18\x02 \x01(\rR\x04rank\x12\x12\n" +
+	"\x04node\x18\x03 \x01(\rR\x04node\x12\x10\n" +
+	"\x03gpu\x18\x04 \x01(\rR\x03gpu\x12\x18\n" +
+	"\aentered\x18\x05 \x01(\x03R\aentered\x12\x1a\n" +
+	"\bfinished\x18\x06 \x01(\x03R\bfinished\x12\x12\n" +
+	"\x04lost\x18\a \x01(\bR\x04lost\x12\x16\n" +
+	"\x06silent\x18\b \x01(\bR\x06silent\"\x96\x01\n" +
 	"\fMemberStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x18\n" +
@@ -458,9 +1192,14 @@ const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\x12CLUSTER_STATE_IDLE\x10\x02\x12\x19\n" +
 	"\x15CLUSTER_STATE_RUNNING\x10\x03\x12\x18\n" +
 	"\x14CLUSTER_STATE_BROKEN\x10\x04\x12\x18\n" +
-	"\x14CLUSTER_STATE_ENDING\x10\x052\xe2\x01\n" +
+	"\x14CLUSTER_STATE_ENDING\x10\x052\x95\x04\n" +
 	"\x12CoordinatorService\x12@\n" +
-	"\x05Bench\x12\x19.railyard.v1.BenchRequest\x1a\x1a.railyard.v1.BenchResponse0\x01\x12A\n" +
+	"\x05Bench\x12\x19.railyard.v1.BenchRequest\x1a\x1a.railyard.v1.BenchResponse0\x01\x12G\n" +
+	"\bAddFault\x12\x1c.railyard.v1.AddFaultRequest\x1a\x1d.railyard.v1.AddFaultResponse\x12M\n" +
+	"\n" +
+	"ListFaults\x12\x1e.railyard.v1.ListFaultsRequest\x1a\x1f.railyard.v1.ListFaultsResponse\x12S\n" +
+	"\fRemoveFaults\x12 .railyard.v1.RemoveFaultsRequest\x1a!.railyard.v1.RemoveFaultsResponse\x12D\n" +
+	"\aExplain\x12\x1b.railyard.v1.ExplainRequest\x1a\x1c.railyard.v1.ExplainResponse\x12A\n" +
 	"\x06Status\x12\x1a.railyard.v1.StatusRequest\x1a\x1b.railyard.v1.StatusResponse\x12G\n" +
 	"\bShutdown\x12\x1c.railyard.v1.ShutdownRequest\x1a\x1d.railyard.v1.ShutdownResponseB\xab\x01\n" +
 	"\x0fcom.railyard.v1B\x10CoordinatorProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"
@@ -478,33 +1217,63 @@ func file_railyard_v1_coordinator_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_coordinator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_railyard_v1_coordinator_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_railyard_v1_coordinator_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_railyard_v1_coordinator_proto_goTypes = []any{
-	(ClusterState)(0),        // 0: railyard.v1.ClusterState
-	(*StatusRequest)(nil),    // 1: railyard.v1.StatusRequest
-	(*StatusResponse)(nil),   // 2: railyard.v1.StatusResponse
-	(*MemberStatus)(nil),     // 3: railyard.v1.MemberStatus
-	(*ShutdownRequest)(nil),  // 4: railyard.v1.ShutdownRequest
-	(*ShutdownResponse)(nil), // 5: railyard.v1.ShutdownResponse
-	(*Failure)(nil),          // 6: railyard.v1.Failure
-	(*BenchRequest)(nil),     // 7: railyard.v1.BenchRequest
-	(*BenchResponse)(nil),    // 8: railyard.v1.BenchResponse
+	(ClusterState)(0),            // 0: railyard.v1.ClusterState
+	(*StatusRequest)(nil),        // 1: railyard.v1.StatusRequest
+	(*StatusResponse)(nil),       // 2: railyard.v1.StatusResponse
+	(*AddFaultRequest)(nil),      // 3: railyard.v1.AddFaultRequest
+	(*AddFaultResponse)(nil),     // 4: railyard.v1.AddFaultResponse
+	(*ListFaultsRequest)(nil),    // 5: railyard.v1.ListFaultsRequest
+	(*ListFaultsResponse)(nil),   // 6: railyard.v1.ListFaultsResponse
+	(*RemoveFaultsRequest)(nil),  // 7: railyard.v1.RemoveFaultsRequest
+	(*RemoveFaultsResponse)(nil), // 8: railyard.v1.RemoveFaultsResponse
+	(*ExplainRequest)(nil),       // 9: railyard.v1.ExplainRequest
+	(*ExplainResponse)(nil),      // 10: railyard.v1.ExplainResponse
+	(*RowAccount)(nil),           // 11: railyard.v1.RowAccount
+	(*RankState)(nil),            // 12: railyard.v1.RankState
+	(*MemberStatus)(nil),         // 13: railyard.v1.MemberStatus
+	(*ShutdownRequest)(nil),      // 14: railyard.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),     // 15: railyard.v1.ShutdownResponse
+	(*Fault)(nil),                // 16: railyard.v1.Fault
+	(*Failure)(nil),              // 17: railyard.v1.Failure
+	(*StuckBlock)(nil),           // 18: railyard.v1.StuckBlock
+	(*BenchRequest)(nil),         // 19: railyard.v1.BenchRequest
+	(*BenchResponse)(nil),        // 20: railyard.v1.BenchResponse
 }
 var file_railyard_v1_coordinator_proto_depIdxs = []int32{
-	0, // 0: railyard.v1.StatusResponse.state:type_name -> railyard.v1.ClusterState
-	3, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
-	6, // 2: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
-	7, // 3: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
-	1, // 4: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
-	4, // 5: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
-	8, // 6: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
-	2, // 7: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
-	5, // 8: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	0,  // 0: railyard.v1.StatusResponse.state:type_name -> railyard.v1.ClusterState
+	13, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
+	16, // 2: railyard.v1.StatusResponse.faults:type_name -> railyard.v1.Fault
+	17, // 3: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
+	10, // 4: railyard.v1.StatusResponse.last:type_name -> railyard.v1.ExplainResponse
+	16, // 5: railyard.v1.AddFaultRequest.faults:type_name -> railyard.v1.Fault
+	16, // 6: railyard.v1.AddFaultResponse.faults:type_name -> railyard.v1.Fault
+	16, // 7: railyard.v1.ListFaultsResponse.faults:type_name -> railyard.v1.Fault
+	16, // 8: railyard.v1.RemoveFaultsResponse.removed:type_name -> railyard.v1.Fault
+	11, // 9: railyard.v1.ExplainResponse.accounts:type_name -> railyard.v1.RowAccount
+	17, // 10: railyard.v1.ExplainResponse.failure:type_name -> railyard.v1.Failure
+	12, // 11: railyard.v1.ExplainResponse.ranks:type_name -> railyard.v1.RankState
+	18, // 12: railyard.v1.ExplainResponse.waiting:type_name -> railyard.v1.StuckBlock
+	19, // 13: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
+	3,  // 14: railyard.v1.CoordinatorService.AddFault:input_type -> railyard.v1.AddFaultRequest
+	5,  // 15: railyard.v1.CoordinatorService.ListFaults:input_type -> railyard.v1.ListFaultsRequest
+	7,  // 16: railyard.v1.CoordinatorService.RemoveFaults:input_type -> railyard.v1.RemoveFaultsRequest
+	9,  // 17: railyard.v1.CoordinatorService.Explain:input_type -> railyard.v1.ExplainRequest
+	1,  // 18: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
+	14, // 19: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
+	20, // 20: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
+	4,  // 21: railyard.v1.CoordinatorService.AddFault:output_type -> railyard.v1.AddFaultResponse
+	6,  // 22: railyard.v1.CoordinatorService.ListFaults:output_type -> railyard.v1.ListFaultsResponse
+	8,  // 23: railyard.v1.CoordinatorService.RemoveFaults:output_type -> railyard.v1.RemoveFaultsResponse
+	10, // 24: railyard.v1.CoordinatorService.Explain:output_type -> railyard.v1.ExplainResponse
+	2,  // 25: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
+	15, // 26: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
+	20, // [20:27] is the sub-list for method output_type
+	13, // [13:20] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_coordinator_proto_init() }
@@ -514,13 +1283,16 @@ func file_railyard_v1_coordinator_proto_init() {
 	}
 	file_railyard_v1_bench_proto_init()
 	file_railyard_v1_failure_proto_init()
+	file_railyard_v1_fault_proto_init()
+	file_railyard_v1_node_proto_init()
+	file_railyard_v1_coordinator_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_coordinator_proto_rawDesc), len(file_railyard_v1_coordinator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   5,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,9 +19,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	CoordinatorService_Bench_FullMethodName    = "/railyard.v1.CoordinatorService/Bench"
-	CoordinatorService_Status_FullMethodName   = "/railyard.v1.CoordinatorService/Status"
-	CoordinatorService_Shutdown_FullMethodName = "/railyard.v1.CoordinatorService/Shutdown"
+	CoordinatorService_Bench_FullMethodName        = "/railyard.v1.CoordinatorService/Bench"
+	CoordinatorService_AddFault_FullMethodName     = "/railyard.v1.CoordinatorService/AddFault"
+	CoordinatorService_ListFaults_FullMethodName   = "/railyard.v1.CoordinatorService/ListFaults"
+	CoordinatorService_RemoveFaults_FullMethodName = "/railyard.v1.CoordinatorService/RemoveFaults"
+	CoordinatorService_Explain_FullMethodName      = "/railyard.v1.CoordinatorService/Explain"
+	CoordinatorService_Status_FullMethodName       = "/railyard.v1.CoordinatorService/Status"
+	CoordinatorService_Shutdown_FullMethodName     = "/railyard.v1.CoordinatorService/Shutdown"
 )
 
 // CoordinatorServiceClient is the client API for CoordinatorService service.
@@ -37,6 +41,17 @@ type CoordinatorServiceClient interface {
 	// One bench runs at a time; a second waits for its turn. Cancelling the call
 	// ends the bench.
 	Bench(ctx context.Context, in *BenchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BenchResponse], error)
+	// AddFault declares faults, which strike every bench that begins afterwards:
+	// each is an emulated session whose time begins at 0. All of them are added, or
+	// none.
+	AddFault(ctx context.Context, in *AddFaultRequest, opts ...grpc.CallOption) (*AddFaultResponse, error)
+	// ListFaults returns the faults in force.
+	ListFaults(ctx context.Context, in *ListFaultsRequest, opts ...grpc.CallOption) (*ListFaultsResponse, error)
+	// RemoveFaults takes faults back: those named, or all. A bench that runs keeps
+	// those that it began with.
+	RemoveFaults(ctx context.Context, in *RemoveFaultsRequest, opts ...grpc.CallOption) (*RemoveFaultsResponse, error)
+	// Explain says what the last bench did, and if it failed, who waited for whom.
+	Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error)
 	// Status says who is here and what runs.
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error)
 	// Shutdown ends what runs, tells every nodesim to exit and then exits itself.
@@ -71,6 +86,46 @@ func (c *coordinatorServiceClient) Bench(ctx context.Context, in *BenchRequest, 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type CoordinatorService_BenchClient = grpc.ServerStreamingClient[BenchResponse]
 
+func (c *coordinatorServiceClient) AddFault(ctx context.Context, in *AddFaultRequest, opts ...grpc.CallOption) (*AddFaultResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AddFaultResponse)
+	err := c.cc.Invoke(ctx, CoordinatorService_AddFault_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorServiceClient) ListFaults(ctx context.Context, in *ListFaultsRequest, opts ...grpc.CallOption) (*ListFaultsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListFaultsResponse)
+	err := c.cc.Invoke(ctx, CoordinatorService_ListFaults_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorServiceClient) RemoveFaults(ctx context.Context, in *RemoveFaultsRequest, opts ...grpc.CallOption) (*RemoveFaultsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveFaultsResponse)
+	err := c.cc.Invoke(ctx, CoordinatorService_RemoveFaults_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *coordinatorServiceClient) Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExplainResponse)
+	err := c.cc.Invoke(ctx, CoordinatorService_Explain_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *coordinatorServiceClient) Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(StatusResponse)
@@ -104,6 +159,17 @@ type CoordinatorServiceServer interface {
 	// One bench runs at a time; a second waits for its turn. Cancelling the call
 	// ends the bench.
 	Bench(*BenchRequest, grpc.ServerStreamingServer[BenchResponse]) error
+	// AddFault declares faults, which strike every bench that begins afterwards:
+	// each is an emulated session whose time begins at 0. All of them are added, or
+	// none.
+	AddFault(context.Context, *AddFaultRequest) (*AddFaultResponse, error)
+	// ListFaults returns the faults in force.
+	ListFaults(context.Context, *ListFaultsRequest) (*ListFaultsResponse, error)
+	// RemoveFaults takes faults back: those named, or all. A bench that runs keeps
+	// those that it began with.
+	RemoveFaults(context.Context, *RemoveFaultsRequest) (*RemoveFaultsResponse, error)
+	// Explain says what the last bench did, and if it failed, who waited for whom.
+	Explain(context.Context, *ExplainRequest) (*ExplainResponse, error)
 	// Status says who is here and what runs.
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// Shutdown ends what runs, tells every nodesim to exit and then exits itself.
@@ -121,6 +187,18 @@ type UnimplementedCoordinatorServiceServer struct{}
 
 func (UnimplementedCoordinatorServiceServer) Bench(*BenchRequest, grpc.ServerStreamingServer[BenchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Bench not implemented")
+}
+func (UnimplementedCoordinatorServiceServer) AddFault(context.Context, *AddFaultRequest) (*AddFaultResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AddFault not implemented")
+}
+func (UnimplementedCoordinatorServiceServer) ListFaults(context.Context, *ListFaultsRequest) (*ListFaultsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListFaults not implemented")
+}
+func (UnimplementedCoordinatorServiceServer) RemoveFaults(context.Context, *RemoveFaultsRequest) (*RemoveFaultsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveFaults not implemented")
+}
+func (UnimplementedCoordinatorServiceServer) Explain(context.Context, *ExplainRequest) (*ExplainResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Explain not implemented")
 }
 func (UnimplementedCoordinatorServiceServer) Status(context.Context, *StatusRequest) (*StatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Status not implemented")
@@ -159,6 +237,78 @@ func _CoordinatorService_Bench_Handler(srv interface{}, stream grpc.ServerStream
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type CoordinatorService_BenchServer = grpc.ServerStreamingServer[BenchResponse]
+
+func _CoordinatorService_AddFault_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AddFaultRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServiceServer).AddFault(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CoordinatorService_AddFault_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServiceServer).AddFault(ctx, req.(*AddFaultRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CoordinatorService_ListFaults_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListFaultsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServiceServer).ListFaults(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CoordinatorService_ListFaults_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServiceServer).ListFaults(ctx, req.(*ListFaultsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CoordinatorService_RemoveFaults_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveFaultsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServiceServer).RemoveFaults(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CoordinatorService_RemoveFaults_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServiceServer).RemoveFaults(ctx, req.(*RemoveFaultsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CoordinatorService_Explain_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExplainRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CoordinatorServiceServer).Explain(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CoordinatorService_Explain_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CoordinatorServiceServer).Explain(ctx, req.(*ExplainRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _CoordinatorService_Status_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(StatusRequest)
@@ -203,6 +353,22 @@ var CoordinatorService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "railyard.v1.CoordinatorService",
 	HandlerType: (*CoordinatorServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "AddFault",
+			Handler:    _CoordinatorService_AddFault_Handler,
+		},
+		{
+			MethodName: "ListFaults",
+			Handler:    _CoordinatorService_ListFaults_Handler,
+		},
+		{
+			MethodName: "RemoveFaults",
+			Handler:    _CoordinatorService_RemoveFaults_Handler,
+		},
+		{
+			MethodName: "Explain",
+			Handler:    _CoordinatorService_Explain_Handler,
+		},
 		{
 			MethodName: "Status",
 			Handler:    _CoordinatorService_Status_Handler,

@@ -65,7 +65,10 @@ type Fault struct {
 	// How a call differs, or by whom.
 	By string `protobuf:"bytes,20,opt,name=by,proto3" json:"by,omitempty"`
 	// Elements with which a rank calls.
-	Count         int64 `protobuf:"varint,21,opt,name=count,proto3" json:"count,omitempty"`
+	Count int64 `protobuf:"varint,21,opt,name=count,proto3" json:"count,omitempty"`
+	// It strikes when so many operations have ended; at that operation, where it
+	// strikes calls.
+	AfterOps      uint32 `protobuf:"varint,22,opt,name=after_ops,json=afterOps,proto3" json:"after_ops,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -243,6 +246,13 @@ func (x *Fault) GetBy() string {
 func (x *Fault) GetCount() int64 {
 	if x != nil {
 		return x.Count
+	}
+	return 0
+}
+
+func (x *Fault) GetAfterOps() uint32 {
+	if x != nil {
+		return x.AfterOps
 	}
 	return 0
 }
@@ -634,7 +644,7 @@ var File_railyard_v1_fault_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_fault_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/fault.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\"\xea\x03\n" +
+	"\x17railyard/v1/fault.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\"\x87\x04\n" +
 	"\x05Fault\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -658,7 +668,8 @@ const file_railyard_v1_fault_proto_rawDesc = "" +
 	"\aelement\x18\x12 \x01(\x03R\aelement\x12\x10\n" +
 	"\x03bit\x18\x13 \x01(\x05R\x03bit\x12\x0e\n" +
 	"\x02by\x18\x14 \x01(\tR\x02by\x12\x14\n" +
-	"\x05count\x18\x15 \x01(\x03R\x05count\"\x93\x02\n" +
+	"\x05count\x18\x15 \x01(\x03R\x05count\x12\x1b\n" +
+	"\tafter_ops\x18\x16 \x01(\rR\bafterOps\"\x93\x02\n" +
 	"\n" +
 	"Resilience\x12\x1d\n" +
 	"\n" +
