@@ -28,6 +28,7 @@ func (k *Kernel) failOver(ci int32, g *guard) bool {
 	if !ok {
 		return false
 	}
+	k.failovers++
 	r := k.remoteOf(ci)
 	k.steer(ci, r, g, g.way.Since(k.Ways.Changes(at)).By(from, to))
 	g.open, g.next, g.tries = false, int(g.gap-g.base), 0

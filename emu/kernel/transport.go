@@ -229,6 +229,9 @@ func (k *Kernel) fail(ci int32, cause emu.Cause, where fabric.PortID) {
 // Redone returns the bytes that were sent again in the batch.
 func (k *Kernel) Redone() shaping.Bytes { return k.redone }
 
+// Failovers returns how often a connection went on by other NICs in the batch.
+func (k *Kernel) Failovers() int { return k.failovers }
+
 // throttle returns the bytes that the SM of a slow GPU could move at full speed in
 // the time that it takes for some.
 func (k *Kernel) throttle(b *block, cost shaping.Bytes) shaping.Bytes {
