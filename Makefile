@@ -75,8 +75,14 @@ else
 endif
 
 .PHONY: sim
-sim: ## random clusters, predict against virtual: make sim SEED=1 N=50
-	go test ./emu/simtest -run '^TestSim$$' -v -count=1 -timeout 1h -args -sim.seed=$(SEED) -sim.n=$(N)
+sim: ## random clusters, faults and policies, judged from outside: make sim SEED=1 N=50 [SCENARIO=FILE]
+	go test ./emu/simtest -run '^Test(Sim|Scenarios)$$' -v -count=1 -timeout 1h -args -sim.seed=$(SEED) -sim.n=$(N) $(if $(SCENARIO),-sim.scenario='$(abspath $(SCENARIO))')
+
+# Long runs, each a target of its own, all of them with make soak.
+.PHONY: soak soak-sim
+soak: soak-sim ## everything that takes long, bounded
+soak-sim: ## 10,000 random scenarios with faults: make soak-sim SEED=1
+	go test ./emu/simtest -run '^TestScenarios$$' -v -count=1 -timeout 3h -args -sim.seed=$(SEED) -sim.n=10000
 
 .PHONY: e2e
 e2e: build ## real processes on loopback

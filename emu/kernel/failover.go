@@ -19,16 +19,19 @@ func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
 // failOver makes a connection go on by other NICs of its nodes, once they have been
 // probed, and reports whether there are any. What was on its way is sent again.
 // (NCCL_IB_RESILIENCY_PORT_FAILOVER; a second failure while it sends again ends it
-// there, and here only when nothing else is left.)
+// there, and here only when nothing else is left that was not tried in vain.)
 func (k *Kernel) failOver(ci int32, g *guard) bool {
 	c := &k.conns[ci]
 	at := k.Now().Add(k.bear.Probe)
 	channel := k.channel(ci)
-	from, to, ok := k.fabric.OtherRails(int(c.from), int(c.to), channel, func(node, nic int) bool { return k.alive(node, nic, at, at) })
+	from, to, ok := k.fabric.OtherRails(int(c.from), int(c.to), channel, func(node, nic int) bool {
+		return (node != k.fabric.NodeOf(int(c.from)) || g.tried&(1<<nic) == 0) && k.alive(node, nic, at, at)
+	})
 	if !ok {
 		return false
 	}
 	k.failovers++
+	g.tried |= 1 << from
 	r := k.remoteOf(ci)
 	k.steer(ci, r, g, g.way.Since(k.Ways.Changes(at)).By(from, to))
 	g.open, g.next, g.tries = false, int(g.gap-g.base), 0

@@ -33,6 +33,7 @@ type guard struct {
 	tries int
 	trip  shaping.Duration // from NIC to NIC
 	way   transit.Way
+	tried uint64        // NICs of the sender that it went on by since a frame got through, a bit each
 	where fabric.PortID // that lost it
 	news  int           // of losses, from another participant, that is pending: for bounds alone
 }
@@ -59,7 +60,7 @@ func (g *guard) acknowledge() {
 	g.sent.pop()
 	g.base++
 	g.next--
-	g.tries = 0
+	g.tries, g.tried = 0, 0
 }
 
 // answer returns how long a NAK takes, from when a packet is behind the egress.
@@ -209,21 +210,24 @@ func (k *Kernel) exhausted(ci int32, g *guard) {
 	if k.faults.Dead(k.fabric.NodeOf(int(k.conns[ci].to))) <= k.Now() {
 		cause = emu.PeerLost
 	}
-	k.fail(ci, cause, g.where)
+	k.fail(ci, cause, g.where, k.Now())
 }
 
 // severed ends a connection whose way is closed and does not lose: nothing that
 // is sent will ever come again.
-func (k *Kernel) severed(ci int32) { k.fail(ci, emu.LinkDown, k.Fate().Port) }
+func (k *Kernel) severed(ci int32) {
+	fate := k.Fate()
+	k.fail(ci, emu.LinkDown, fate.Port, max(fate.At, k.Now()))
+}
 
-// fail reports that a connection is given up.
-func (k *Kernel) fail(ci int32, cause emu.Cause, where fabric.PortID) {
+// fail reports that a connection is given up at an instant, now or later.
+func (k *Kernel) fail(ci int32, cause emu.Cause, where fabric.PortID, at shaping.Time) {
 	c := &k.conns[ci]
 	r := &k.runs[c.run]
 	b := &k.blocks[c.sender]
 	wc := &r.wired.Conns[ci-r.firstConn]
 	k.effects.Failures = append(k.effects.Failures, emu.Failure{Cause: cause, Run: int(c.run), Seq: int64(b.iteration),
-		Rank: wc.From, Peer: wc.To, Channel: int(b.channel), Step: int(b.step), Link: k.fabric.PortName(where), Fault: none, At: k.Now()})
+		Rank: wc.From, Peer: wc.To, Channel: int(b.channel), Step: int(b.step), Link: k.fabric.PortName(where), Fault: none, At: at})
 }
 
 // Redone returns the bytes that were sent again in the batch.

@@ -54,17 +54,7 @@ func (c *Cover) Add(s *emu.Scenario, p *Played) {
 
 func (c *Cover) fault(f *emu.Fault) {
 	c.word("fault", f.Type)
-	target := strings.TrimRight(strings.Fields(f.Target + " -")[0], "0123456789")
-	if _, device, ok := strings.Cut(target, "/"); ok {
-		target = device
-	}
-	if strings.Contains(f.Target, "|") {
-		target = "sides"
-	}
-	if strings.HasPrefix(target, "link:") {
-		target = "link"
-	}
-	c.word("target", target)
+	c.word("target", className(f.Target))
 	w := &f.When
 	switch {
 	case w.Step != nil:
@@ -82,6 +72,26 @@ func (c *Cover) fault(f *emu.Fault) {
 	if w.Chance > 0 {
 		c.word("when", "by chance")
 	}
+}
+
+// className returns what kind of name a target is.
+func className(target string) string {
+	if strings.Contains(target, "|") {
+		return "sides"
+	}
+	for _, c := range []string{"link:", "random", "group", "rail", "gpu", "nvswitch", "nic", "node"} {
+		rest, ok := strings.CutPrefix(target[strings.LastIndex(target, "/")+1:], c)
+		if c == "link:" || c == "random" {
+			rest, ok = "", strings.HasPrefix(target, c)
+		}
+		if ok && strings.Trim(rest, "0123456789") == "" {
+			return strings.TrimSuffix(c, ":")
+		}
+	}
+	if target == "" {
+		return "none"
+	}
+	return "switch"
 }
 
 func (c *Cover) run(r *experiment.Run, p *emu.Phase) {
@@ -119,7 +129,7 @@ func (c *Cover) Missing() []string {
 	for _, k := range Drawable() {
 		need("fault", k.Word)
 	}
-	need("target", "node", "gpu", "nic", "nvswitch", "rail", "group", "sides", "link", "random")
+	need("target", "node", "gpu", "nic", "nvswitch", "rail", "group", "sides", "switch", "link", "random")
 	need("when", "at a step", "after operations", "at the start", "at an instant", "every", "by chance")
 	for _, p := range emu.Policies() {
 		need("policy", string(p))

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/railyard/railyard/emu"
-	"github.com/railyard/railyard/emu/experiment"
+	"github.com/railyard/railyard/emu/rehearse"
 )
 
 // Smaller returns the smallest scenario it finds that still fails, by taking away one
@@ -15,7 +15,7 @@ func Smaller(s emu.Scenario, fails func(emu.Scenario) bool) emu.Scenario {
 	for smaller := true; smaller && tries < most; {
 		smaller = false
 		for _, c := range reduced(s) {
-			if _, err := experiment.Prepare(c); err != nil {
+			if _, err := rehearse.Prepare(c, nil); err != nil {
 				continue // no scenario any more
 			}
 			if tries++; fails(c) {

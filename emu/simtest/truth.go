@@ -225,6 +225,9 @@ func (p *Played) withoutLost(run *experiment.Run) error {
 		return nil
 	}
 	for _, c := range run.Calls {
+		if c.Iterations == 0 {
+			continue // it was over before
+		}
 		for _, s := range p.Setup.Schedule.Stops() {
 			if s.At <= run.Attempts[n-2].Failure.Abort && s.How != fault.Paused && slices.Contains(c.Comm, s.GPU) {
 				return fmt.Errorf("GPU %d has stopped, and is in the communicator that was made then: %v", s.GPU, c.Comm)

@@ -263,8 +263,8 @@ func (v *Virtual) post(i int, m *kernel.Emission, r *window.Report, sent []windo
 func (v *Virtual) Verdicts() []Verdict { return v.verdicts }
 
 func (v *Virtual) stuck() error {
-	for _, k := range v.kernels {
-		if s := k.Stuck(); len(s) > 0 {
+	for i, k := range v.kernels {
+		if s := k.Stuck(); len(s) > 0 && !v.conductor.Gone(i) {
 			return fmt.Errorf("deadlock: %+v and %d more blocks", s[0], len(s)-1)
 		}
 	}

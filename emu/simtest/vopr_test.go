@@ -12,7 +12,6 @@ import (
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/experiment"
 	"github.com/railyard/railyard/emu/fault"
-	"github.com/railyard/railyard/shaping"
 )
 
 var (
@@ -115,5 +114,3 @@ func replay(t *testing.T, path string) {
 		t.Logf("run %d: %s %+v", i, p.Report.Runs[i].Verdict, p.Report.Runs[i].Failure)
 	}
 }
-
-var _ = shaping.Never

@@ -80,21 +80,19 @@ type verdict struct {
 func (v *verdict) hang() {
 	behind := slices.Min(v.runs[v.Run].by)
 	v.Seq = v.batch.Runs[v.Run].First + int64(behind)
-	entered := 0
 	for _, p := range v.of(v.Run) {
 		if p.Entered <= behind {
 			v.absent = append(v.absent, p.Rank)
-		} else {
-			entered++
 		}
 	}
 	switch {
 	case len(v.absent) > 0 && v.crossed():
 		v.Cause, v.Hang, v.Rank = emu.Deadlock, emu.MissingEnter, v.absent[0]
-	case len(v.absent) > 0 && entered > 0:
+	case len(v.absent) > 0:
 		v.Hang, v.Rank = emu.MissingEnter, v.absent[0]
-	case len(v.stuck()) > 0:
-		v.Hang, v.Rank = emu.MissingExit, v.stuck()[0]
+		v.stuck(v.absent)
+	case v.stuck(v.everybody()):
+		v.Hang = emu.MissingExit
 	default:
 		v.Hang = emu.AllRanksStuck
 	}
@@ -138,18 +136,27 @@ func (v *verdict) crossed() bool {
 	return true
 }
 
-// stuck returns the ranks of the run whose GPU has stopped for good.
-func (v *verdict) stuck() []int {
-	var all []int
-	for rank, gpu := range v.batch.Runs[v.Run].Comm {
+// everybody returns the ranks of the run.
+func (v *verdict) everybody() []int {
+	all := make([]int, len(v.batch.Runs[v.Run].Comm))
+	for rank := range all {
+		all[rank] = rank
+	}
+	return all
+}
+
+// stuck names the first of some ranks whose GPU has stopped for good, and the fault
+// that did it, and reports whether there is one.
+func (v *verdict) stuck(ranks []int) bool {
+	for _, rank := range ranks {
 		for _, s := range v.faults.Stops() {
-			if s.GPU == gpu && s.At < v.At && s.Until >= v.At && !slices.Contains(all, rank) {
-				all = append(all, rank)
-				v.Fault = s.Fault
+			if s.GPU == v.batch.Runs[v.Run].Comm[rank] && s.At < v.At && s.Until >= v.At {
+				v.Rank, v.Fault = rank, s.Fault
+				return true
 			}
 		}
 	}
-	return all
+	return false
 }
 
 // locate names channel, step and peer of a block that waits, where the failure
