@@ -18,7 +18,24 @@ func (t *Trial) Verdict(waiting []emu.Waiter, progress []emu.Progress, out *emu.
 	waiting, progress = t.living(waiting, progress)
 	if out.Failure = t.verdict(waiting, progress); out.Failure != nil {
 		out.Progress = progress
+		t.drop(out)
 	}
+}
+
+// drop takes back ends that were foreseen, and that the abort forestalled: a rank's
+// last step had begun.
+func (t *Trial) drop(out *emu.Outcome) {
+	out.Ends = slices.DeleteFunc(out.Ends, func(e emu.End) bool {
+		if e.At <= out.Failure.Abort {
+			return false
+		}
+		for i := range out.Progress {
+			if p := &out.Progress[i]; p.Run == e.Run && p.Rank == e.Rank {
+				p.Finished--
+			}
+		}
+		return true
+	})
 }
 
 func (t *Trial) verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Failure {
