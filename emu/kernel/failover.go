@@ -10,6 +10,9 @@ import (
 func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
 	c := &k.conns[ci]
 	if way == 0 {
+		if k.remotes[c.remote].guard != none { // it may have moved on from there
+			return &k.own(ci).Wire
+		}
 		return &k.remotes[c.remote].route.Wire
 	}
 	r := &k.runs[c.run]
@@ -88,7 +91,9 @@ func (k *Kernel) steer(ci int32, r *remote, g *guard, way transit.Way) {
 	g.way = way
 	own := *k.own(ci)
 	if way != 0 {
+		fetch := own.Wire.Fetch // the buffer stays, and a receiver elsewhere knows of no other way
 		own.Wire = *k.wire(ci, way)
+		own.Wire.Fetch = fetch
 	}
 	r.route, g.trip = &own, own.Wire.Trip()
 }
