@@ -31,6 +31,10 @@ type guard struct {
 	due   shaping.Time
 	timer bool
 	tries int
+	// again is the frame that it went back to last, and since the number of what the
+	// block had sent by then: news of that frame, or of one behind it, that tells of
+	// what was sent before is stale.
+	again, since uint32
 	trip  shaping.Duration // from NIC to NIC
 	way   transit.Way
 	tried uint64        // NICs of the sender that it went on by since a frame got through, a bit each
@@ -168,6 +172,9 @@ func (k *Kernel) told(i int32) {
 	g := &k.guards[c.guard]
 	g.news = max(g.news-1, 0) // the fabric may be here as well, and then nobody asks
 	n := int32(l.PSN - g.base)
+	if g.since > 0 && int32(l.PSN-g.again) >= 0 && int32(l.Seq-g.since) <= 0 {
+		return // it has been sent again since
+	}
 	if n < 0 || int(n) >= g.sent.len() {
 		return // it has arrived by now
 	}
@@ -194,9 +201,16 @@ func (k *Kernel) resend(ci int32) {
 		}
 		g.tries++
 	}
-	g.open, g.due, g.next = false, shaping.Never, int(g.gap-g.base)
+	g.due = shaping.Never
+	k.back(ci, g)
 	k.reroute(ci, c, g)
 	k.transmit(ci)
+}
+
+// back makes what is sent next the frame that is missing.
+func (k *Kernel) back(ci int32, g *guard) {
+	g.open, g.next = false, int(g.gap-g.base)
+	g.again, g.since = g.gap, k.blocks[k.conns[ci].sender].seq
 }
 
 // exhausted ends a connection whose retries are used up: the queue pair is in

@@ -25,6 +25,7 @@ type Fate struct {
 type Loss struct {
 	Local int32 // the connection
 	PSN   uint32
+	Seq   uint32 // of the frame that told: the one that was lost, or one behind it
 	Port  fabric.PortID
 	Rest  shaping.Bytes
 	Nak   bool
@@ -163,7 +164,7 @@ func (t *Transit) tell(f *Frame, psn uint32, rest shaping.Bytes, nak bool) {
 // Learn takes news of a lost frame of a connection that is sent here.
 func (t *Transit) Learn(h Header, local int32) {
 	t.Push(h.Key(), int32(len(t.lost)))
-	t.lost = append(t.lost, Loss{Local: local, PSN: h.PSN, Port: h.At, Rest: h.Bytes, Nak: h.Nak})
+	t.lost = append(t.lost, Loss{Local: local, PSN: h.PSN, Seq: h.Seq, Port: h.At, Rest: h.Bytes, Nak: h.Nak})
 }
 
 // Loss returns news by the number that events carry.
