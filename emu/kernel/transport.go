@@ -35,11 +35,11 @@ type guard struct {
 	// block had sent by then: news of that frame, or of one behind it, that tells of
 	// what was sent before is stale.
 	again, since uint32
-	trip  shaping.Duration // from NIC to NIC
-	way   transit.Way
-	tried uint64        // NICs of the sender that it went on by since a frame got through, a bit each
-	where fabric.PortID // that lost it
-	news  int           // of losses, from another participant, that is pending: for bounds alone
+	trip         shaping.Duration // from NIC to NIC
+	way          transit.Way
+	tried        uint64        // NICs of the sender that it went on by since a frame got through, a bit each
+	where        fabric.PortID // that lost it
+	news         int           // of losses, from another participant, that is pending: for bounds alone
 }
 
 // held is a frame that may have to be sent again.

@@ -41,10 +41,17 @@ func reduced(s emu.Scenario) []emu.Scenario {
 		}
 		c.Cluster.Groups = slices.Clone(s.Cluster.Groups)
 		change(&c)
+		fit(&c)
 		all = append(all, c)
 	}
 	for i := range s.Faults {
 		edit(func(c *emu.Scenario) { c.Faults = slices.Delete(c.Faults, i, i+1) })
+		if w := s.Faults[i].When; w.Times > 0 || w.Chance > 0 {
+			edit(func(c *emu.Scenario) {
+				f := &c.Faults[i]
+				f.When.Every, f.When.Times, f.When.Chance = 0, 0, 0
+			})
+		}
 	}
 	for i := range s.Phases {
 		if len(s.Phases) > 1 {
@@ -74,6 +81,44 @@ func reduced(s emu.Scenario) []emu.Scenario {
 		}
 	}
 	return all
+}
+
+// fit makes what names GPUs and operations that are no more there name others.
+func fit(s *emu.Scenario) {
+	gpus, operations := 0, 0
+	for i := range s.Cluster.Groups {
+		if g := &s.Cluster.Groups[i]; g.GPUs > 0 && gpus >= 0 {
+			gpus += g.Count * g.GPUs
+		} else {
+			gpus = -1 // as many as the system has
+		}
+	}
+	for i := range s.Phases {
+		operations += s.Phases[i].Operations()
+		for j := range s.Phases[i].Calls {
+			c := &s.Phases[i].Calls[j]
+			if gpus < 0 {
+				continue
+			}
+			c.Ranks = slices.DeleteFunc(slices.Clone(c.Ranks), func(g int) bool { return g >= gpus })
+			ranks := len(c.Ranks)
+			if ranks == 0 {
+				ranks = gpus
+			}
+			c.Root = min(c.Root, ranks-1)
+		}
+	}
+	for i := range s.Faults {
+		w := &s.Faults[i].When
+		if w.AfterOps = min(w.AfterOps, operations); w.AfterOps == operations && w.At == 0 && callsOnly(s.Faults[i].Type) {
+			w.AfterOps--
+		}
+	}
+}
+
+// callsOnly reports whether a type of fault is about calls, and has no instants.
+func callsOnly(word string) bool {
+	return slices.Contains([]string{"skip", "reorder", "mismatch", "slow-start"}, word)
 }
 
 func reducedCall(s *emu.Scenario, i, j int, edit func(func(*emu.Scenario))) {

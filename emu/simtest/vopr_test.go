@@ -4,8 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/railyard/railyard/emu"
@@ -96,6 +99,91 @@ func try(s emu.Scenario) (*Played, error) {
 	}
 	return p, nil
 }
+
+// The files under testdata/found are scenarios that were drawn once, and that the
+// core failed; each says what it found.
+func TestFound(t *testing.T) {
+	files, err := filepath.Glob("testdata/found/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, "no files")
+	}
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) { replay(t, f) })
+	}
+}
+
+// TestSmaller: a failure is made as small as it can be.
+func TestSmaller(t *testing.T) {
+	s := DrawScenario(5454)
+	culprit := s.Faults[0].Type
+	small := Smaller(s, func(c emu.Scenario) bool {
+		return slices.ContainsFunc(c.Faults, func(f emu.Fault) bool { return f.Type == culprit })
+	})
+	if len(small.Faults) != 1 || len(small.Phases) != 1 || len(small.Phases[0].Calls) != 1 || small.Phases[0].Calls[0].Bytes > 1 || small.Cluster.Nodes() > 2 {
+		t.Errorf("not small:\n%s", small.YAML(fault.Words))
+	}
+}
+
+// TestCheckers: what is told of a scenario and is not true is found.
+func TestCheckers(t *testing.T) {
+	for _, tc := range []struct {
+		lie  string
+		tell func(*Played)
+	}{
+		{"", func(*Played) {}},
+		{"is there", func(p *Played) { p.Batches[0].Failure.Rank = 0 }},
+		{"no such cause", func(p *Played) { p.Batches[0].Failure.Cause = emu.Aborted }},
+		{"there is no port", func(p *Played) { p.Batches[0].Failure.Cause = emu.LinkDown }},
+		{"was up", func(p *Played) {
+			f := p.Batches[0].Failure
+			f.Cause, f.Link, f.Rank, f.Peer = emu.LinkDown, "node0/nic0/out", 0, 1
+		}},
+		{"without words", func(p *Played) { p.Batches[0].Failure.Text = "" }},
+		{"is not lost", func(p *Played) { p.Batches[0].Failure.Lost = []int{0, 2} }},
+		{"not said to be", func(p *Played) { p.Batches[0].Failure.Lost = nil }},
+		{"watchdog", func(p *Played) { p.Batches[0].Failure.Cause = emu.Timeout }},
+		{"calls as the others do", func(p *Played) { p.Batches[0].Failure.Cause = emu.Mismatch }},
+		{"another order", func(p *Played) { p.Batches[0].Failure.Cause = emu.Deadlock }},
+		{"not ended on every rank", func(p *Played) { p.Batches[1].Ends = p.Batches[1].Ends[1:] }},
+		{"nothing was sent again", func(p *Played) { p.Batches[0].Failure = nil }},
+		{"elements wrong", func(p *Played) { p.Batches[1].Verdicts[0].Wrong = 1 }},
+		{"differ in bits", func(p *Played) { p.Batches[1].Verdicts[0].Agree = false }},
+		{"busy until", func(p *Played) { p.Batches[1].Records = append(p.Batches[1].Records, p.Batches[1].Records...) }},
+		{"arrived", func(p *Played) {
+			p.Batches[1].Records = slices.DeleteFunc(p.Batches[1].Records, func(r emu.Record) bool {
+				return r.Kind == emu.Carry && strings.HasSuffix(p.Setup.Fabric.PortName(r.Port), "nic0/in")
+			})
+		}},
+		{"anybody could agree", func(p *Played) { p.Report.Runs[0].Attempts[1].Begin = 0 }},
+		{"are allowed", func(p *Played) { p.Setup.Scenario.Phases[0].MaxAttempts = 1 }},
+		{"is in the communicator", func(p *Played) { p.Report.Runs[0].Calls[0].Comm = []int{0, 1, 2} }},
+		{"have a verdict", func(p *Played) { p.Report.Runs = nil }},
+	} {
+		s, err := emu.LoadScenario("lie.yaml", []byte(lie), known, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Play(s, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tc.tell(p)
+		if err := p.Check(); (err == nil) != (tc.lie == "") || err != nil && !strings.Contains(err.Error(), tc.lie) {
+			t.Errorf("%q: %v", tc.lie, err)
+		}
+	}
+}
+
+const lie = `apiVersion: railyard/v1alpha1
+kind: Scenario
+metadata: {name: lie}
+spec:
+  cluster: {system: dgx-h100, nodes: 3, gpus: 1, nics: 1}
+  run:
+    - {op: all_reduce, size: 1M, algo: ring, onFailure: shrink}
+  faults:
+    - {at: 20us, target: node2, type: kill}
+`
 
 func replay(t *testing.T, path string) {
 	text, err := os.ReadFile(path)
