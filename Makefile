@@ -78,9 +78,12 @@ endif
 sim: ## random clusters, faults and policies, judged from outside: make sim SEED=1 N=50 [SCENARIO=FILE]
 	go test ./emu/simtest -run '^Test(Sim|Scenarios)$$' -v -count=1 -timeout 1h -args -sim.seed=$(SEED) -sim.n=$(N) $(if $(SCENARIO),-sim.scenario='$(abspath $(SCENARIO))')
 
-# Long runs, each a target of its own, all of them with make soak.
-.PHONY: soak soak-sim
-soak: soak-sim ## everything that takes long, bounded
+SOAK ?= sim deaths
+
+.PHONY: soak
+soak: $(addprefix soak-,$(SOAK)) ## what takes long, bounded: make soak SOAK="sim deaths"
+
+.PHONY: soak-sim
 soak-sim: ## 10,000 random scenarios with faults: make soak-sim SEED=1
 	go test ./emu/simtest -run '^TestScenarios$$' -v -count=1 -timeout 3h -args -sim.seed=$(SEED) -sim.n=10000
 
@@ -104,8 +107,8 @@ chaos: build ## kill and stop processes at random under benches: make chaos SEED
 detect: build ## how soon a process that was killed or stopped is known, idle and beside busy loops
 	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestDetect|TestNoFalseDeaths|TestManyMembers)$$' -count=1 -timeout 30m ./internal/e2e -args -detect.tries=20 -detect.soak=1m
 
-.PHONY: soak
-soak: build ## ten minutes beside busy loops, without a false death
+.PHONY: soak-deaths
+soak-deaths: build ## ten minutes beside busy loops, without a false death
 	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^TestNoFalseDeaths$$' -count=1 -timeout 20m ./internal/e2e -args -detect.soak=10m
 
 .PHONY: e2e-docker

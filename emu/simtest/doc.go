@@ -17,6 +17,7 @@
 //	truth.go        Check: every run ends, and its answer is right or its cause true;
 //	truth_ways.go   ways that were cut, hangs, bytes conserved
 //	cover.go        Cover: what was drawn and came about, so that it can be seen
+//	faults_test.go  states that no scenario file could ask for, on the cases of draw.go
 //	smaller_test.go a failing scenario made smaller, and printed as a file
 //
 // `make sim SEED=… N=…` draws N cases and N scenarios. It is a test-support package: hosts do

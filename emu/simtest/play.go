@@ -132,8 +132,19 @@ func (x *player) together(p *PlayedBatch) error {
 	if err := Compare(Run{Records: p.Records}, Run{Records: records}); err != nil {
 		return err
 	}
-	a, b := &p.Outcome, &out
-	deadly := x.Setup.Schedule.Deadly() // what a dead process did last, nobody can say
+	deadly := x.Setup.Schedule.Deadly()
+	if err := alike(&p.Outcome, &out, deadly); err != nil {
+		return err
+	}
+	if p.Failure == nil && !deadly && !reflect.DeepEqual(p.Verdicts, x.many.Verdicts()) {
+		return fmt.Errorf("elements differ:\n%+v\n%+v", p.Verdicts, x.many.Verdicts())
+	}
+	return nil
+}
+
+// alike reports in what two outcomes differ. What a dead process did last, nobody can
+// say.
+func alike(a, b *emu.Outcome, deadly bool) error {
 	switch {
 	case !slices.Equal(a.Ends, b.Ends):
 		return fmt.Errorf("ends differ:\n%v\n%v", a.Ends, b.Ends)
@@ -143,8 +154,6 @@ func (x *player) together(p *PlayedBatch) error {
 		return fmt.Errorf("progress differs:\n%v\n%v", a.Progress, b.Progress)
 	case !deadly && (a.Events != b.Events || a.Redone != b.Redone || a.Now != b.Now):
 		return fmt.Errorf("events %d and %d, bytes sent again %d and %d, last instant %d and %d", a.Events, b.Events, a.Redone, b.Redone, a.Now, b.Now)
-	case p.Failure == nil && !deadly && !reflect.DeepEqual(p.Verdicts, x.many.Verdicts()):
-		return fmt.Errorf("elements differ:\n%+v\n%+v", p.Verdicts, x.many.Verdicts())
 	}
 	return nil
 }
