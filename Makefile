@@ -75,8 +75,17 @@ else
 endif
 
 .PHONY: sim
-sim: ## random clusters, predict against virtual: make sim SEED=1 N=50
-	go test ./emu/simtest -run '^TestSim$$' -v -count=1 -timeout 1h -args -sim.seed=$(SEED) -sim.n=$(N)
+sim: ## random clusters, faults and policies, judged from outside: make sim SEED=1 N=50 [SCENARIO=FILE]
+	go test ./emu/simtest -run '^Test(Sim|Scenarios)$$' -v -count=1 -timeout 1h -args -sim.seed=$(SEED) -sim.n=$(N) $(if $(SCENARIO),-sim.scenario='$(abspath $(SCENARIO))')
+
+SOAK ?= sim deaths
+
+.PHONY: soak
+soak: $(addprefix soak-,$(SOAK)) ## what takes long, bounded: make soak SOAK="sim deaths"
+
+.PHONY: soak-sim
+soak-sim: ## 10,000 random scenarios with faults: make soak-sim SEED=1
+	go test ./emu/simtest -run '^TestScenarios$$' -v -count=1 -timeout 3h -args -sim.seed=$(SEED) -sim.n=10000
 
 .PHONY: e2e
 e2e: build ## real processes on loopback
@@ -98,8 +107,8 @@ chaos: build ## kill and stop processes at random under benches: make chaos SEED
 detect: build ## how soon a process that was killed or stopped is known, idle and beside busy loops
 	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^(TestDetect|TestNoFalseDeaths|TestManyMembers)$$' -count=1 -timeout 30m ./internal/e2e -args -detect.tries=20 -detect.soak=1m
 
-.PHONY: soak
-soak: build ## ten minutes beside busy loops, without a false death
+.PHONY: soak-deaths
+soak-deaths: build ## ten minutes beside busy loops, without a false death
 	RAILYARD_BIN='$(abspath $(BIN))' go test -tags e2e -run '^TestNoFalseDeaths$$' -count=1 -timeout 20m ./internal/e2e -args -detect.soak=10m
 
 .PHONY: e2e-docker

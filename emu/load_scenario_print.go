@@ -87,7 +87,7 @@ func (p *Phase) print(b *strings.Builder) {
 		f.add("blocking", "true")
 	}
 	f.add("onFailure", string(p.OnFailure))
-	if p.MaxAttempts > 1 {
+	if p.MaxAttempts > 1 || p.OnFailure == Retry || p.OnFailure == Shrink {
 		f.add("maxAttempts", fmt.Sprint(p.MaxAttempts))
 	}
 	if p.Timeout > 0 {

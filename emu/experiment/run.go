@@ -93,8 +93,10 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 	for k := 0; ; k++ {
 		t, err := r.begin(p, r.op, done, k == 0)
 		if err != nil {
-			run.Verdict = Failed
 			r.over = err.Error()
+			if k == 0 {
+				return r.skipped(run, p)
+			}
 			break
 		}
 		if k > 0 {

@@ -10,6 +10,9 @@ import (
 func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
 	c := &k.conns[ci]
 	if way == 0 {
+		if k.remotes[c.remote].guard != none { // it may have moved on from there
+			return &k.own(ci).Wire
+		}
 		return &k.remotes[c.remote].route.Wire
 	}
 	r := &k.runs[c.run]
@@ -19,18 +22,26 @@ func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
 // failOver makes a connection go on by other NICs of its nodes, once they have been
 // probed, and reports whether there are any. What was on its way is sent again.
 // (NCCL_IB_RESILIENCY_PORT_FAILOVER; a second failure while it sends again ends it
-// there, and here only when nothing else is left.)
+// there, and here only when nothing else is left that was not tried in vain.)
 func (k *Kernel) failOver(ci int32, g *guard) bool {
+	if k.bound(ci) {
+		return false
+	}
 	c := &k.conns[ci]
 	at := k.Now().Add(k.bear.Probe)
 	channel := k.channel(ci)
-	from, to, ok := k.fabric.OtherRails(int(c.from), int(c.to), channel, func(node, nic int) bool { return k.alive(node, nic, at, at) })
+	from, to, ok := k.fabric.OtherRails(int(c.from), int(c.to), channel, func(node, nic int) bool {
+		return (node != k.fabric.NodeOf(int(c.from)) || g.tried&(1<<nic) == 0) && k.alive(node, nic, at, at)
+	})
 	if !ok {
 		return false
 	}
+	k.failovers++
+	g.tried |= 1 << from
 	r := k.remoteOf(ci)
 	k.steer(ci, r, g, g.way.Since(k.Ways.Changes(at)).By(from, to))
-	g.open, g.next, g.tries = false, int(g.gap-g.base), 0
+	g.tries = 0
+	k.back(ci, g)
 	r.nicBusy = at
 	k.postAt(ci, at)
 	return true
@@ -50,7 +61,7 @@ func (k *Kernel) alive(node, nic int, a, b shaping.Time) bool {
 // go another way from now on: tables have changed, or its own NICs are back. It
 // waits until nothing is on its way, so that nothing overtakes.
 func (k *Kernel) settle(ci int32, r *remote, g *guard) {
-	if g.sent.len() > 0 {
+	if g.sent.len() > 0 || k.bound(ci) {
 		return
 	}
 	way := g.way.Since(k.Ways.Changes(k.Now()))
@@ -73,10 +84,14 @@ func (k *Kernel) recovered(ci int32) bool {
 
 // reroute makes what is sent again go by the tables that there are now.
 func (k *Kernel) reroute(ci int32, r *remote, g *guard) {
-	if way := g.way.Since(k.Ways.Changes(k.Now())); way != g.way {
+	if way := g.way.Since(k.Ways.Changes(k.Now())); way != g.way && !k.bound(ci) {
 		k.steer(ci, r, g, way)
 	}
 }
+
+// bound reports whether a connection ends in a switch that reduces: a tree is where
+// it was set up, and there is no other way to it.
+func (k *Kernel) bound(ci int32) bool { return k.remoteOf(ci).route.Wire.InSwitch }
 
 // steer sends a connection another way from now on. Only its wire changes: buffer,
 // proxies and credits stay.
@@ -84,7 +99,9 @@ func (k *Kernel) steer(ci int32, r *remote, g *guard, way transit.Way) {
 	g.way = way
 	own := *k.own(ci)
 	if way != 0 {
+		fetch := own.Wire.Fetch // the buffer stays, and a receiver elsewhere knows of no other way
 		own.Wire = *k.wire(ci, way)
+		own.Wire.Fetch = fetch
 	}
 	r.route, g.trip = &own, own.Wire.Trip()
 }

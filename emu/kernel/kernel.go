@@ -58,6 +58,7 @@ type Kernel struct {
 	halts     []fault.Stop
 	ordered   bool          // some run of the batch follows another
 	redone    shaping.Bytes // sent again in the batch
+	failovers int           // of connections, in the batch
 	flips     []fault.Flip  // of links, that have struck nothing yet
 	throttled bool          // some GPU's engines are slow at times
 	staged    bool          // some connection leads through host memory, which slows SMs

@@ -58,7 +58,7 @@ func (k *Kernel) Begin(b emu.Batch, w []*wiring.Wiring) {
 	k.spent = [numStates]shaping.Duration{}
 	k.mark()
 	k.ordered = slices.ContainsFunc(b.Runs, func(r emu.Run) bool { return len(r.After) > 0 })
-	k.redone = 0
+	k.redone, k.failovers = 0, 0
 	k.sharp = slices.ContainsFunc(w, func(w *wiring.Wiring) bool { return w.Plan.SHARP })
 	for i := range b.Runs {
 		k.addRun(int32(i), &b.Runs[i], w[i])

@@ -31,10 +31,15 @@ type guard struct {
 	due   shaping.Time
 	timer bool
 	tries int
-	trip  shaping.Duration // from NIC to NIC
-	way   transit.Way
-	where fabric.PortID // that lost it
-	news  int           // of losses, from another participant, that is pending: for bounds alone
+	// again is the frame that it went back to last, and since the number of what the
+	// block had sent by then: news of that frame, or of one behind it, that tells of
+	// what was sent before is stale.
+	again, since uint32
+	trip         shaping.Duration // from NIC to NIC
+	way          transit.Way
+	tried        uint64        // NICs of the sender that it went on by since a frame got through, a bit each
+	where        fabric.PortID // that lost it
+	news         int           // of losses, from another participant, that is pending: for bounds alone
 }
 
 // held is a frame that may have to be sent again.
@@ -59,7 +64,7 @@ func (g *guard) acknowledge() {
 	g.sent.pop()
 	g.base++
 	g.next--
-	g.tries = 0
+	g.tries, g.tried = 0, 0
 }
 
 // answer returns how long a NAK takes, from when a packet is behind the egress.
@@ -167,6 +172,9 @@ func (k *Kernel) told(i int32) {
 	g := &k.guards[c.guard]
 	g.news = max(g.news-1, 0) // the fabric may be here as well, and then nobody asks
 	n := int32(l.PSN - g.base)
+	if g.since > 0 && int32(l.PSN-g.again) >= 0 && int32(l.Seq-g.since) <= 0 {
+		return // it has been sent again since
+	}
 	if n < 0 || int(n) >= g.sent.len() {
 		return // it has arrived by now
 	}
@@ -193,9 +201,16 @@ func (k *Kernel) resend(ci int32) {
 		}
 		g.tries++
 	}
-	g.open, g.due, g.next = false, shaping.Never, int(g.gap-g.base)
+	g.due = shaping.Never
+	k.back(ci, g)
 	k.reroute(ci, c, g)
 	k.transmit(ci)
+}
+
+// back makes what is sent next the frame that is missing.
+func (k *Kernel) back(ci int32, g *guard) {
+	g.open, g.next = false, int(g.gap-g.base)
+	g.again, g.since = g.gap, k.blocks[k.conns[ci].sender].seq
 }
 
 // exhausted ends a connection whose retries are used up: the queue pair is in
@@ -209,25 +224,31 @@ func (k *Kernel) exhausted(ci int32, g *guard) {
 	if k.faults.Dead(k.fabric.NodeOf(int(k.conns[ci].to))) <= k.Now() {
 		cause = emu.PeerLost
 	}
-	k.fail(ci, cause, g.where)
+	k.fail(ci, cause, g.where, k.Now())
 }
 
 // severed ends a connection whose way is closed and does not lose: nothing that
 // is sent will ever come again.
-func (k *Kernel) severed(ci int32) { k.fail(ci, emu.LinkDown, k.Fate().Port) }
+func (k *Kernel) severed(ci int32) {
+	fate := k.Fate()
+	k.fail(ci, emu.LinkDown, fate.Port, max(fate.At, k.Now()))
+}
 
-// fail reports that a connection is given up.
-func (k *Kernel) fail(ci int32, cause emu.Cause, where fabric.PortID) {
+// fail reports that a connection is given up at an instant, now or later.
+func (k *Kernel) fail(ci int32, cause emu.Cause, where fabric.PortID, at shaping.Time) {
 	c := &k.conns[ci]
 	r := &k.runs[c.run]
 	b := &k.blocks[c.sender]
 	wc := &r.wired.Conns[ci-r.firstConn]
 	k.effects.Failures = append(k.effects.Failures, emu.Failure{Cause: cause, Run: int(c.run), Seq: int64(b.iteration),
-		Rank: wc.From, Peer: wc.To, Channel: int(b.channel), Step: int(b.step), Link: k.fabric.PortName(where), Fault: none, At: k.Now()})
+		Rank: wc.From, Peer: wc.To, Channel: int(b.channel), Step: int(b.step), Link: k.fabric.PortName(where), Fault: none, At: at})
 }
 
 // Redone returns the bytes that were sent again in the batch.
 func (k *Kernel) Redone() shaping.Bytes { return k.redone }
+
+// Failovers returns how often a connection went on by other NICs in the batch.
+func (k *Kernel) Failovers() int { return k.failovers }
 
 // throttle returns the bytes that the SM of a slow GPU could move at full speed in
 // the time that it takes for some.

@@ -104,6 +104,35 @@ func drawTrays(c *emu.Cluster) {
 	}
 }
 
+// drawPods draws slices of TPU pods, alone or beside a server that NICs join.
+func drawPods(rng *rand.Rand, seed uint64) emu.Cluster {
+	pick := func(s ...string) string { return s[rng.IntN(len(s))] }
+	k := emu.Cluster{Name: "drawn", Seed: seed}
+	for range 1 + rng.IntN(2) {
+		g := emu.Group{System: pick("tpu-v4", "tpu-v5p", "tpu-ironwood"), GPUs: rng.IntN(5)}
+		g.Torus = [][]int{{2, 2, 2}, {2, 2, 4}, {4, 2, 1}, {4, 4, 1}, {2, 4, 2}, {2, 2, 8}}[rng.IntN(6)]
+		g.Count = g.Hosts()
+		for d, size := range g.Torus {
+			if size%4 == 0 && rng.IntN(2) == 0 {
+				g.Wrap += "xyz"[d : d+1]
+			}
+		}
+		for range rng.IntN(3) {
+			g.Dark = append(g.Dark, pick("x", "y", "z")+pick("0", "1", "4", "5", "0@0", "1@1"))
+		}
+		k.Groups = append(k.Groups, g)
+	}
+	if rng.IntN(4) == 0 {
+		k.Groups = append(k.Groups, emu.Group{Count: 1, System: "dgx-h100", GPUs: 2})
+	}
+	if _, err := fabric.New(k); err != nil { // dark circuits may cut a slice apart
+		for i := range k.Groups {
+			k.Groups[i].Dark = nil
+		}
+	}
+	return k
+}
+
 // drawForwarding draws whether GPUs forward and rings change rails.
 func drawForwarding(rng *rand.Rand, f *emu.Fabric) {
 	f.PXN = []emu.PXN{emu.PXNDefault, emu.PXNDefault, emu.PXNOn, emu.PXNOff}[rng.IntN(4)]
@@ -213,8 +242,12 @@ func split(rng *rand.Rand, gpus []int) [][]int {
 // Host draws how the nodes of the case are spread over n participants, each of
 // which hosts at least one.
 func (c *Case) Host(n int, seed uint64) []int {
-	rng := rand.New(rand.NewPCG(c.Seed, seed))
-	host := make([]int, c.Cluster.Nodes())
+	return spread(rand.New(rand.NewPCG(c.Seed, seed)), c.Cluster.Nodes(), n)
+}
+
+// spread draws which of n participants hosts each node.
+func spread(rng *rand.Rand, nodes, n int) []int {
+	host := make([]int, nodes)
 	for i := range host {
 		host[i] = i % n
 		if i >= n {

@@ -2,11 +2,14 @@ package simtest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/kernel"
 	"github.com/railyard/railyard/emu/payload"
 	"github.com/railyard/railyard/emu/wiring"
+	"github.com/railyard/railyard/shaping"
 )
 
 // elements are the machines of one participant, one a run of the batch; nil
@@ -25,10 +28,31 @@ func newElements(b emu.Batch, w []*wiring.Wiring) elements {
 }
 
 // move carries out on real elements what a kernel has decided.
-func (e elements) move(moves []kernel.Move) {
+func (e elements) move(moves []kernel.Move, s *fault.Schedule) {
 	for _, m := range moves {
-		if e[m.Run] != nil {
+		switch {
+		case e[m.Run] == nil:
+		case m.Flip > 0:
+			element, bit := s.Bit(int(m.Flip) - 1)
+			e[m.Run].FlipWaiting(int(m.Block), int(m.Slice), element, bit)
+		default:
 			e[m.Run].Apply(payload.Move{Block: m.Block, Step: m.Step, Slice: m.Slice, Loop: m.Loop})
+		}
+	}
+}
+
+// flip turns over the bits of results that do so after one instant, up to another.
+func (e elements) flip(b *emu.Batch, s *fault.Schedule, after, until shaping.Time) {
+	for i, m := range e {
+		if m == nil {
+			continue
+		}
+		r := &b.Runs[i]
+		_, out := r.Op.Parts(len(r.Comm))
+		for rank, gpu := range r.Comm {
+			for _, f := range s.FlipsOf(gpu, after, until) {
+				m.FlipOutput(rank, uint64(f.Place(r.Count*int64(out), r.Real*int64(out))), uint64(f.Bit))
+			}
 		}
 	}
 }
@@ -36,6 +60,8 @@ func (e elements) move(moves []kernel.Move) {
 // Verdict is what became of the elements of a run.
 type Verdict struct {
 	Wrong int64 // elements that are not what they must be, over all ranks
+	// Places says where they are, in the order of ranks.
+	Places []emu.WrongRank
 	// Agree: all ranks end with the same bits, or need not.
 	Agree bool
 	// Ranks that were looked at.
@@ -56,6 +82,9 @@ func judge(b emu.Batch, hosts []elements) []Verdict {
 			}
 			for _, r := range h[i].VerifyAll() {
 				v.Wrong += r.Wrong
+				if r.Wrong > 0 {
+					v.Places = append(v.Places, emu.WrongRank{Run: i, Rank: r.Rank, Elements: r.Wrong, First: r.First})
+				}
 				v.Ranks++
 				if first == nil {
 					first = &r
@@ -63,6 +92,7 @@ func judge(b emu.Batch, hosts []elements) []Verdict {
 				v.Agree = v.Agree && (!b.Runs[i].Op.Uniform() || r.Digest == first.Digest)
 			}
 		}
+		slices.SortFunc(v.Places, func(a, b emu.WrongRank) int { return a.Rank - b.Rank })
 	}
 	return verdicts
 }

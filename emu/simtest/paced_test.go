@@ -169,7 +169,7 @@ func (p *pacedHosts) deliver(to, from int, until shaping.Time) {
 func (p *pacedHosts) effects(i int, now shaping.Time) error {
 	k := p.kernels[i]
 	e := k.Effects()
-	p.hosts[i].move(e.Moves)
+	p.hosts[i].move(e.Moves, nil)
 	for j := range e.Out {
 		m := &e.Out[j]
 		if m.Departs <= now || m.Tail.Sub(m.Departs) < p.slack {

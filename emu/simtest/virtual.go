@@ -28,6 +28,8 @@ type Virtual struct {
 	faults *fault.Schedule
 	bear   emu.Resilience
 	trial  *trial.Trial // of the batch
+	// flipped is up to when bits of results have turned over.
+	flipped shaping.Time
 
 	inbox   [][][]message // to, from: sent and not yet taken
 	sent    [][]uint64    // from, to
@@ -55,7 +57,7 @@ func NewVirtual(f *fabric.Fabric, host []int, seed uint64, record bool) *Virtual
 // NewFaulty is NewVirtual on a cluster that faults strike.
 func NewFaulty(f *fabric.Fabric, host []int, seed uint64, record bool, s *fault.Schedule, bear emu.Resilience) *Virtual {
 	n := slices.Max(host) + 1
-	v := &Virtual{fabric: f, faults: s, bear: bear, owners: transit.Owners{Node: host, Shared: n},
+	v := &Virtual{fabric: f, faults: s, bear: bear, flipped: -1, owners: transit.Owners{Node: host, Shared: n},
 		rng: rand.New(rand.NewPCG(seed, 1)), inbox: make([][][]message, n),
 		sent: square(n), taken: square(n)}
 	if f.Contended() {
@@ -103,6 +105,7 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	v.conductor.Limit = v.trial.Limit()
 	for i, k := range v.kernels {
 		if v.conductor.Gone(i) {
+			v.hosts[i] = make(elements, len(b.Runs))
 			continue
 		}
 		w, err := kernel.Lay(v.fabric, b, func(node int) bool { return v.owners.Node[node] == i })
@@ -129,11 +132,16 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 	if v.faults != nil {
 		v.judge(&out)
 	}
+	after, until := v.flipped, out.Next()-1
+	v.flipped = until
 	if out.Failure != nil {
 		return out, nil
 	}
 	err := v.stuck()
 	if err == nil {
+		for _, h := range v.hosts {
+			h.flip(&b, v.faults, after, until)
+		}
 		v.verdicts = judge(b, v.hosts)
 	}
 	return out, err
@@ -205,7 +213,7 @@ func (v *Virtual) take(to, from int) {
 func (v *Virtual) report(i int, out *emu.Outcome) {
 	k := v.kernels[i]
 	e := k.Effects()
-	v.hosts[i].move(e.Moves)
+	v.hosts[i].move(e.Moves, v.faults)
 	r := window.Report{Next: k.Next(), Out: k.Out(), Now: k.Now(), Events: k.Popped()}
 	sent := make([]window.Sent, len(v.kernels))
 	for to := range sent {
@@ -255,8 +263,8 @@ func (v *Virtual) post(i int, m *kernel.Emission, r *window.Report, sent []windo
 func (v *Virtual) Verdicts() []Verdict { return v.verdicts }
 
 func (v *Virtual) stuck() error {
-	for _, k := range v.kernels {
-		if s := k.Stuck(); len(s) > 0 {
+	for i, k := range v.kernels {
+		if s := k.Stuck(); len(s) > 0 && !v.conductor.Gone(i) {
 			return fmt.Errorf("deadlock: %+v and %d more blocks", s[0], len(s)-1)
 		}
 	}

@@ -13,6 +13,7 @@ type Fate struct {
 	// whose lanes are all down: nothing will ever get through.
 	Dead bool
 	Port fabric.PortID // where
+	At   shaping.Time  // when: at the earliest now
 	// Rest is how many bytes have to be sent again. Seen: more of the frame came
 	// behind what was lost, so that the receiver notices.
 	Rest shaping.Bytes
@@ -24,6 +25,7 @@ type Fate struct {
 type Loss struct {
 	Local int32 // the connection
 	PSN   uint32
+	Seq   uint32 // of the frame that told: the one that was lost, or one behind it
 	Port  fabric.PortID
 	Rest  shaping.Bytes
 	Nak   bool
@@ -46,7 +48,7 @@ const Packet = 4 * shaping.KiB
 // departs notes the fate of a frame that has its booking at the egress until
 // end, and reports whether it gets past it.
 func (t *Transit) departs(f *Frame, end shaping.Time) bool {
-	t.fate = Fate{Head: f.Head}
+	t.fate = Fate{Head: f.Head, At: t.Now()}
 	for at, id := range f.path.Ports {
 		if t.ports[id].weather == nil || at >= f.path.Inject-1 && at < f.path.Lossy {
 			continue
@@ -60,8 +62,8 @@ func (t *Transit) departs(f *Frame, end shaping.Time) bool {
 		return true
 	}
 	if apart := t.faults.Apart(t.fabric.NodeOf(int(f.From)), t.fabric.NodeOf(int(f.To))); apart != nil {
-		if _, cut := apart.DownDuring(t.Now(), f.Tail); cut {
-			t.fate.Lost, t.fate.Port, t.fate.Rest = true, f.path.Ports[max(f.path.Inject-1, 0)], f.Bytes
+		if at, cut := apart.DownDuring(t.Now(), f.Tail); cut {
+			t.fate.At, t.fate.Lost, t.fate.Port, t.fate.Rest = at, true, f.path.Ports[max(f.path.Inject-1, 0)], f.Bytes
 			return false
 		}
 	}
@@ -81,8 +83,8 @@ func (t *Transit) passes(f *Frame, id fabric.PortID, head, tail shaping.Time) bo
 	if p.weather == nil {
 		return true
 	}
-	if _, down := p.line.DownDuring(head, tail); down {
-		t.fate.Lost, t.fate.Port, t.fate.Rest, t.fate.Seen = true, id, f.Bytes, false
+	if at, down := p.line.DownDuring(head, tail); down {
+		t.fate.At, t.fate.Lost, t.fate.Port, t.fate.Rest, t.fate.Seen = at, true, id, f.Bytes, false
 		return false
 	}
 	s, _ := p.line.At(tail)
@@ -93,7 +95,7 @@ func (t *Transit) passes(f *Frame, id fabric.PortID, head, tail shaping.Time) bo
 	n := (f.Bytes + Packet - 1) / Packet
 	for i := range n {
 		if int64(t.faults.Draw(uint64(id), uint64(f.Source), uint64(f.Seq), uint64(i))%fault.Certain) < chance {
-			t.fate.Lost, t.fate.Port, t.fate.Rest, t.fate.Seen = true, id, f.Bytes-i*Packet, i < n-1
+			t.fate.At, t.fate.Lost, t.fate.Port, t.fate.Rest, t.fate.Seen = head, true, id, f.Bytes-i*Packet, i < n-1
 			return false
 		}
 	}
@@ -162,7 +164,7 @@ func (t *Transit) tell(f *Frame, psn uint32, rest shaping.Bytes, nak bool) {
 // Learn takes news of a lost frame of a connection that is sent here.
 func (t *Transit) Learn(h Header, local int32) {
 	t.Push(h.Key(), int32(len(t.lost)))
-	t.lost = append(t.lost, Loss{Local: local, PSN: h.PSN, Port: h.At, Rest: h.Bytes, Nak: h.Nak})
+	t.lost = append(t.lost, Loss{Local: local, PSN: h.PSN, Seq: h.Seq, Port: h.At, Rest: h.Bytes, Nak: h.Nak})
 }
 
 // Loss returns news by the number that events carry.

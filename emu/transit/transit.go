@@ -251,7 +251,7 @@ func (t *Transit) leave(i int32, head, e shaping.Time) (arrived bool) {
 	f.Head, f.Tail = head.Add(lat), p.inOrder(f, e.Add(lat))
 	f.at++
 	f.Hop++
-	if lat > 0 {
+	if lat > 0 || f.Tail > e { // no latency, but the frame ahead had some, of a fault's
 		if t.faults != nil && !t.carries(i) {
 			return false
 		}

@@ -18,7 +18,24 @@ func (t *Trial) Verdict(waiting []emu.Waiter, progress []emu.Progress, out *emu.
 	waiting, progress = t.living(waiting, progress)
 	if out.Failure = t.verdict(waiting, progress); out.Failure != nil {
 		out.Progress = progress
+		t.drop(out)
 	}
+}
+
+// drop takes back ends that were foreseen, and that the abort forestalled: a rank's
+// last step had begun.
+func (t *Trial) drop(out *emu.Outcome) {
+	out.Ends = slices.DeleteFunc(out.Ends, func(e emu.End) bool {
+		if e.At <= out.Failure.Abort {
+			return false
+		}
+		for i := range out.Progress {
+			if p := &out.Progress[i]; p.Run == e.Run && p.Rank == e.Rank {
+				p.Finished--
+			}
+		}
+		return true
+	})
 }
 
 func (t *Trial) verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Failure {
@@ -80,21 +97,19 @@ type verdict struct {
 func (v *verdict) hang() {
 	behind := slices.Min(v.runs[v.Run].by)
 	v.Seq = v.batch.Runs[v.Run].First + int64(behind)
-	entered := 0
 	for _, p := range v.of(v.Run) {
 		if p.Entered <= behind {
 			v.absent = append(v.absent, p.Rank)
-		} else {
-			entered++
 		}
 	}
 	switch {
 	case len(v.absent) > 0 && v.crossed():
 		v.Cause, v.Hang, v.Rank = emu.Deadlock, emu.MissingEnter, v.absent[0]
-	case len(v.absent) > 0 && entered > 0:
+	case len(v.absent) > 0:
 		v.Hang, v.Rank = emu.MissingEnter, v.absent[0]
-	case len(v.stuck()) > 0:
-		v.Hang, v.Rank = emu.MissingExit, v.stuck()[0]
+		v.stuck(v.absent)
+	case v.stuck(v.everybody()):
+		v.Hang = emu.MissingExit
 	default:
 		v.Hang = emu.AllRanksStuck
 	}
@@ -138,18 +153,27 @@ func (v *verdict) crossed() bool {
 	return true
 }
 
-// stuck returns the ranks of the run whose GPU has stopped for good.
-func (v *verdict) stuck() []int {
-	var all []int
-	for rank, gpu := range v.batch.Runs[v.Run].Comm {
+// everybody returns the ranks of the run.
+func (v *verdict) everybody() []int {
+	all := make([]int, len(v.batch.Runs[v.Run].Comm))
+	for rank := range all {
+		all[rank] = rank
+	}
+	return all
+}
+
+// stuck names the first of some ranks whose GPU has stopped for good, and the fault
+// that did it, and reports whether there is one.
+func (v *verdict) stuck(ranks []int) bool {
+	for _, rank := range ranks {
 		for _, s := range v.faults.Stops() {
-			if s.GPU == gpu && s.At < v.At && s.Until >= v.At && !slices.Contains(all, rank) {
-				all = append(all, rank)
-				v.Fault = s.Fault
+			if s.GPU == v.batch.Runs[v.Run].Comm[rank] && s.At < v.At && s.Until >= v.At {
+				v.Rank, v.Fault = rank, s.Fault
+				return true
 			}
 		}
 	}
-	return all
+	return false
 }
 
 // locate names channel, step and peer of a block that waits, where the failure

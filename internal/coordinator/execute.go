@@ -130,15 +130,22 @@ func (s *session) begin(ctx context.Context, b emu.Batch) error {
 	s.batch++
 	s.slack = shaping.Duration(shaping.Never)
 	s.conductor.Await()
-	return s.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
+	err := s.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		g := r.GetBegun()
 		if g == nil {
 			return false, nil
+		}
+		if s.conductor.Gone(i) {
+			return true, nil // killed as soon as all know of it
 		}
 		s.slack = min(s.slack, shaping.Duration(g.GetSlackPs()))
 		s.conductor.Report(i, window.Report{Next: shaping.Time(g.GetNextPs()), Out: shaping.Time(g.GetOutPs())})
 		return true, nil
 	})
+	if err == nil {
+		s.mourn()
+	}
+	return err
 }
 
 // rounds grants windows until nothing is pending anywhere, or the batch is given

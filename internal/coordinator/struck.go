@@ -106,7 +106,9 @@ func (s *session) judge(b emu.Batch) {
 		s.conductor.Limit = limit
 	}
 	s.conductor.Pass(b.Offset())
-	s.mourn()
+	if s.batch > 0 { // before that the others know of no faults, and would take a death for a real one
+		s.mourn()
+	}
 }
 
 // given reports whether the batch was given up.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -150,5 +151,25 @@ func TestScenarioPerturbed(t *testing.T) {
 	wall, err := os.ReadFile(filepath.Join(store, "latest", "wall.json"))
 	if err != nil || !strings.Contains(string(wall), `"perturbed"`) || !strings.Contains(string(wall), "node2") {
 		t.Errorf("wall.json is %s, %v", wall, err)
+	}
+}
+
+// TestFoundScenarios: what make sim found, on real processes, is what one kernel says.
+func TestFoundScenarios(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "emu", "simtest", "testdata", "found", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, "no files")
+	}
+	for _, f := range files {
+		code := 0
+		switch filepath.Base(f) {
+		case "killed-at-start.yaml", "end-forestalled.yaml":
+			code = 1 // a run fails for good
+		}
+		args := []string{"run", f, "--quiet", "--store", "", "--format", "json"}
+		want := run(t, code, "coordinator", append(slices.Clone(args), "--clock", "predict")...).stdout.String()
+		if got := run(t, code, "coordinator", args...).stdout.String(); got != want || got == "" {
+			t.Errorf("%s:\n%s\n%s", f, got, want)
+		}
 	}
 }
