@@ -74,9 +74,13 @@ else
 	$(RACE) -timeout 4m $(HOSTS)
 endif
 
+# LAW is how many of the cases without faults, which take five times as long, are
+# drawn beside N scenarios.
+LAW ?= $(N)
+
 .PHONY: sim
-sim: ## random clusters, faults and policies, judged from outside: make sim SEED=1 N=50 [SCENARIO=FILE]
-	go test ./emu/simtest -run '^Test(Sim|Scenarios)$$' -v -count=1 -timeout 1h -args -sim.seed=$(SEED) -sim.n=$(N) $(if $(SCENARIO),-sim.scenario='$(abspath $(SCENARIO))')
+sim: ## random clusters, faults and policies, judged from outside: make sim SEED=1 N=50 [LAW=50] [SCENARIO=FILE]
+	go test ./emu/simtest -run '^Test(Sim|Scenarios)$$' -v -count=1 -timeout 1h -args -sim.seed=$(SEED) -sim.n=$(N) -sim.law=$(LAW) $(if $(SCENARIO),-sim.scenario='$(abspath $(SCENARIO))')
 
 SOAK ?= sim deaths
 

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"runtime/debug"
@@ -12,6 +13,7 @@ import (
 var (
 	simSeed = flag.Uint64("sim.seed", 1, "first seed of the simulated cases")
 	simN    = flag.Int("sim.n", 10, "number of simulated cases")
+	simLaw  = flag.Int("sim.law", 0, "number of those of TestSim, which are larger; 0: sim.n")
 )
 
 // TestSim draws random clusters and runs and checks, from outside the kernel,
@@ -19,7 +21,7 @@ var (
 // to spread the nodes, and that no port carries more than it can.
 func TestSim(t *testing.T) {
 	crossed := uint64(0)
-	for i := range *simN {
+	for i := range cmp.Or(*simLaw, *simN) {
 		c := Draw(*simSeed + uint64(i))
 		frames, err := verify(&c)
 		crossed += frames
