@@ -328,3 +328,6 @@ func (s *Schedule) Bit(flip int) (element, bit uint64) {
 	}
 	return element, bit
 }
+
+// Parts reports whether some partition ever parts nodes.
+func (s *Schedule) Parts() bool { return s != nil && len(s.cuts) > 0 }

@@ -126,14 +126,14 @@ func (k *Kernel) put(ci int32, c *remote, g *guard) {
 	switch {
 	case fate.Dead:
 		k.severed(ci)
-	case g.open && !fate.Lost:
+	case g.open && (!fate.Lost || fate.Some):
 		k.goBack(ci, g, fate.Head.Add(g.answer(wire)), false)
 	case g.open:
 	case fate.Lost:
 		h.rest = fate.Rest
 		k.miss(ci, g, f.PSN, c.nicBusy, fate.Port)
 		if fate.Seen { // by the packet behind the one that was lost
-			gone := k.fabric.Port(wire.Ports[wire.Inject-1]).Rate.Time(f.Bytes - fate.Rest + transit.Packet)
+			gone := k.fabric.Port(wire.Ports[wire.Inject-1]).Rate.Time(fate.Shown)
 			k.goBack(ci, g, fate.Head.Add(gone+g.answer(wire)), false)
 		}
 	default:

@@ -187,3 +187,23 @@ func TestFailoverTakesTheOtherNIC(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingGetsThrough: where every packet is lost no receiver asks for any, however
+// many a frame has: only timers tell, and the retries run out.
+func TestNothingGetsThrough(t *testing.T) {
+	for _, count := range []int64{2, 1000, 16 << 10, 1 << 20} {
+		r := newRig(t, servers(2, 1))
+		s := fault.New(1)
+		s.Touch(r.fabric.NICIngress(1, 0)).Change(0, shaping.Never, func(st *fault.State) { st.Loss = fault.Certain })
+		r.kernel = kernel.New(kernel.Config{Fabric: r.fabric, Owners: transit.Owners{Node: make([]int, 2)}, Record: true, Faults: s,
+			Bear: emu.Resilience{IBTimeout: 5, IBRetry: 3}})
+		got, failures := r.sends(count, 0)
+		if len(failures) != 1 || failures[0].Cause != emu.LinkDown {
+			t.Errorf("%d elements: failures %+v, want a dead link", count, failures)
+		}
+		const slots = 8 // all of which may be on the wire for each of the four tries
+		if len(got) < 4 || len(got) > 4*slots {
+			t.Errorf("%d elements: %d frames for four tries", count, len(got))
+		}
+	}
+}

@@ -14,10 +14,13 @@ type Fate struct {
 	Dead bool
 	Port fabric.PortID // where
 	At   shaping.Time  // when: at the earliest now
-	// Rest is how many bytes have to be sent again. Seen: more of the frame came
-	// behind what was lost, so that the receiver notices.
-	Rest shaping.Bytes
-	Seen bool
+	// Rest is how many bytes have to be sent again. Seen: more of the frame got
+	// through behind what was lost, so that the receiver notices, at the Shown-th byte.
+	Rest  shaping.Bytes
+	Seen  bool
+	Shown shaping.Bytes
+	// Some: a part of the frame got through.
+	Some bool
 	Head shaping.Time // when the frame reaches the port behind the egress
 }
 
@@ -84,7 +87,7 @@ func (t *Transit) passes(f *Frame, id fabric.PortID, head, tail shaping.Time) bo
 		return true
 	}
 	if at, down := p.line.DownDuring(head, tail); down {
-		t.fate.At, t.fate.Lost, t.fate.Port, t.fate.Rest, t.fate.Seen = at, true, id, f.Bytes, false
+		t.lose(at, id, f.Bytes)
 		return false
 	}
 	s, _ := p.line.At(tail)
@@ -92,14 +95,30 @@ func (t *Transit) passes(f *Frame, id fabric.PortID, head, tail shaping.Time) bo
 	if chance == 0 {
 		return true
 	}
-	n := (f.Bytes + Packet - 1) / Packet
-	for i := range n {
-		if int64(t.faults.Draw(uint64(id), uint64(f.Source), uint64(f.Seq), uint64(i))%fault.Certain) < chance {
-			t.fate.At, t.fate.Lost, t.fate.Port, t.fate.Rest, t.fate.Seen = head, true, id, f.Bytes-i*Packet, i < n-1
+	return t.count(f, id, head, chance)
+}
+
+func (t *Transit) lose(at shaping.Time, id fabric.PortID, rest shaping.Bytes) {
+	t.fate.At, t.fate.Lost, t.fate.Port, t.fate.Rest, t.fate.Seen, t.fate.Some = at, true, id, rest, false, false
+}
+
+// count draws for each packet of a frame whether it is lost, until one behind the
+// first that is gets through, which tells the receiver.
+func (t *Transit) count(f *Frame, id fabric.PortID, head shaping.Time, chance int64) bool {
+	lost := false
+	for i := range (f.Bytes + Packet - 1) / Packet {
+		gone := int64(t.faults.Draw(uint64(id), uint64(f.Source), uint64(f.Seq), uint64(i))%fault.Certain) < chance
+		switch {
+		case gone && !lost:
+			lost = true
+			t.lose(head, id, f.Bytes-i*Packet)
+			t.fate.Some = i > 0
+		case !gone && lost:
+			t.fate.Seen, t.fate.Some, t.fate.Shown = true, true, min((i+1)*Packet, f.Bytes)
 			return false
 		}
 	}
-	return true
+	return !lost
 }
 
 // carries reports whether a frame that has left a shared port gets to the next
@@ -121,7 +140,7 @@ func (t *Transit) carries(i int32) bool {
 	case !broken:
 		t.mind(f.Conn, gap{f.PSN, t.fate.Seen})
 		t.tell(f, f.PSN, t.fate.Rest, t.fate.Seen)
-	case through && !g.naked:
+	case (through || t.fate.Some) && !g.naked:
 		t.gaps[f.Conn] = gap{g.psn, true}
 		t.tell(f, g.psn, 0, true)
 	}

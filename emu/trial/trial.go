@@ -17,6 +17,7 @@ type Trial struct {
 	bear   emu.Resilience
 
 	runs    []run
+	noted   []emu.Failure // what kernels gave up on
 	failure *emu.Failure
 	// next is what expected returned last, good until kernels say more.
 	next  *emu.Failure
@@ -66,9 +67,7 @@ func (t *Trial) Note(ends []emu.End, failures []emu.Failure) {
 		f := failures[i]
 		f.Abort = f.At.Add(t.Limit())
 		f.Seq += t.batch.Runs[f.Run].First
-		if t.failure == nil || emu.CompareFailures(f, *t.failure) < 0 {
-			t.failure = &f
-		}
+		t.noted = append(t.noted, f)
 	}
 }
 
@@ -101,7 +100,7 @@ func (t *Trial) Done() bool {
 }
 
 // Failed reports whether the batch is given up, or has come to a halt.
-func (t *Trial) Failed() bool { return t.failure != nil || !t.Done() }
+func (t *Trial) Failed() bool { return t.failure != nil || len(t.noted) > 0 || !t.Done() }
 
 // Batch returns what is on trial.
 func (t *Trial) Batch() *emu.Batch { return &t.batch }
@@ -109,11 +108,8 @@ func (t *Trial) Batch() *emu.Batch { return &t.batch }
 // Cap returns the instant up to which kernels may run: at it the batch is ended,
 // unless it is through before.
 func (t *Trial) Cap() shaping.Time {
-	if t.failure != nil {
-		return t.failure.Abort
-	}
-	if f := t.expected(); f != nil {
-		return f.Abort
+	if f := t.first(); f != nil {
+		return t.told(f)
 	}
 	return shaping.Never
 }
@@ -124,10 +120,72 @@ func (t *Trial) Over(next shaping.Time) bool {
 	if next < t.Cap() {
 		return false
 	}
-	if t.failure == nil && t.faults != nil {
-		t.failure = t.expected() // of calls that do not match, even if they went through
+	if t.faults == nil {
+		return true
+	}
+	// Calls that do not match fail even if they went through.
+	if t.failure = t.first(); t.failure != nil {
+		f := *t.failure
+		if at := t.told(&f); at != shaping.Never { // else nothing is left to tell those who are parted
+			f.Abort = at
+		}
+		t.failure = &f
 	}
 	return true
+}
+
+// first returns the failure that ends the batch, as far as is known: nil if there
+// is none.
+func (t *Trial) first() *emu.Failure {
+	f := t.expected()
+	for i := range t.noted {
+		if f == nil || emu.CompareFailures(t.noted[i], *f) < 0 {
+			f = &t.noted[i]
+		}
+	}
+	return f
+}
+
+// told returns when every rank of a failed run knows: as soon as news gets there. Who
+// is parted from where it happened hears nothing of it until the parts are joined, or
+// until something fails on its own side.
+func (t *Trial) told(f *emu.Failure) shaping.Time {
+	if f.Rank < 0 || !t.faults.Parts() {
+		return f.Abort
+	}
+	comm := t.batch.Runs[f.Run].Comm
+	here, all := t.fabric.NodeOf(comm[f.Rank]), f.Abort
+	for _, gpu := range comm {
+		if node := t.fabric.NodeOf(gpu); node != here && t.faults.Dead(node) > f.At {
+			all = max(all, t.hears(node, here, f))
+		}
+	}
+	return all
+}
+
+// hears returns when a node knows of a failure on another.
+func (t *Trial) hears(node, from int, f *emu.Failure) shaping.Time {
+	at := f.Abort
+	line := t.faults.Apart(node, from)
+	if s, until := line.At(f.At); s.Down {
+		at = shaping.Never
+		if until != shaping.Never {
+			at = until.Add(t.Limit())
+		}
+	} else {
+		return at
+	}
+	for i := range t.noted { // something nearer
+		g := &t.noted[i]
+		near := t.fabric.NodeOf(t.batch.Runs[g.Run].Comm[g.Rank])
+		if s, _ := t.faults.Apart(node, near).At(g.At); node == near || !s.Down {
+			at = min(at, g.Abort)
+		}
+	}
+	if t.bear.Watchdog > 0 {
+		at = min(at, t.runs[f.Run].latest.Add(t.bear.Watchdog))
+	}
+	return max(at, f.Abort)
 }
 
 // expected returns the failure that comes if nothing else happens before, nil if

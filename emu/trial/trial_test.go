@@ -154,6 +154,52 @@ func (r *rig) check(t *testing.T, out emu.Outcome, want emu.Failure, lost []int)
 	}
 }
 
+// TestPartedHearNothing: news does not pass between the sides of a partition. Who is
+// parted from a failure learns of it when the sides are joined again, by a failure on
+// its own side, or by the watchdog, whatever comes first.
+func TestPartedHearNothing(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		until shaping.Duration // the partition; 0: for good
+		noted shaping.Duration // when rank 0, on the other side, gives up; 0: it does not
+		want  shaping.Duration
+	}{
+		{"for good", 0, 0, 11 * ms},
+		{"healed", 4 * ms, 0, 4*ms + 100*us},
+		{"it fails there, too", 0, 5 * ms, 5*ms + 100*us},
+		{"healed before that", 4 * ms, 5 * ms, 4*ms + 100*us},
+		{"over before the failure", 1500 * us, 0, 2*ms + 100*us},
+	} {
+		r := newRig(t, []emu.Fault{{Type: "partition", Target: "node0 | node1", When: emu.When{Until: test.until}},
+			{Type: "gpu-lost", Target: "node1/gpu0", When: emu.When{At: 2 * ms}}}, nil)
+		if test.noted > 0 {
+			r.Note(nil, []emu.Failure{{Cause: emu.LinkDown, Rank: 0, Peer: 3, Link: "node0/nic0/out", At: at(test.noted)}})
+		}
+		if r.Cap() != at(test.want) || !r.Over(shaping.Never) {
+			t.Errorf("%s: over at %v, want %v", test.name, r.Cap(), test.want)
+		}
+		var out emu.Outcome
+		r.Verdict(nil, progress(4, nil, nil), &out)
+		if f := out.Failure; f == nil || f.Cause != emu.PeerLost || f.At != at(2*ms+100*us) || f.Abort != at(test.want) {
+			t.Errorf("%s: %+v, want the lost GPU, known at 2.1 ms on its side and at %v to all", test.name, f, test.want)
+		}
+	}
+}
+
+// A port of a GPU cuts off that GPU, one of a NIC all of its server.
+func TestWhoIsCutOff(t *testing.T) {
+	for link, want := range map[string][]int{"node1/gpu1/nvlink-out": {3}, "node1/nic0/in": {2, 3}} {
+		r := newRig(t, nil, nil)
+		r.Note(nil, []emu.Failure{{Cause: emu.LinkDown, Rank: 3, Peer: 2, Link: link, At: at(2 * ms)}})
+		r.Over(shaping.Never)
+		var out emu.Outcome
+		r.Verdict(nil, progress(4, nil, nil), &out)
+		if !slices.Equal(out.Failure.Lost, want) {
+			t.Errorf("%s cuts off %v, want %v", link, out.Failure.Lost, want)
+		}
+	}
+}
+
 // What only a process that is gone could tell decides nothing: it is told by predict,
 // and by nobody on daemons.
 func TestTheDeadTellNothing(t *testing.T) {

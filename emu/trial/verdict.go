@@ -62,8 +62,12 @@ func (t *Trial) verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Fail
 // living leaves out what only a process that is gone could tell, and puts the rest
 // in an order that does not depend on who told first.
 func (t *Trial) living(waiting []emu.Waiter, progress []emu.Progress) ([]emu.Waiter, []emu.Progress) {
+	end := t.Cap()
+	if t.failure != nil {
+		end = t.failure.Abort
+	}
 	dead := func(run, rank int) bool {
-		return t.faults.Dead(t.fabric.NodeOf(t.batch.Runs[run].Comm[rank])) < t.Cap()
+		return t.faults.Dead(t.fabric.NodeOf(t.batch.Runs[run].Comm[rank])) < end
 	}
 	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w emu.Waiter) bool { return dead(w.Run, w.Rank) })
 	progress = slices.DeleteFunc(slices.Clone(progress), func(p emu.Progress) bool { return dead(p.Run, p.Rank) })
@@ -224,9 +228,9 @@ func (v *verdict) lost() {
 	v.Lost = slices.Compact(v.Lost)
 }
 
-// behind returns the ranks that a dead port cuts off: those on its node, whose
-// channels all have a part of their way there. A port of the fabric cuts off
-// nobody in particular.
+// behind returns the ranks that a dead port cuts off: its GPU's where it is a GPU's,
+// else those on its node, whose channels all have a part of their way there. A port
+// of the fabric cuts off nobody in particular.
 func (v *verdict) behind() (all []int) {
 	for id := range fabric.PortID(v.fabric.Ports()) {
 		p := v.fabric.Port(id)
@@ -234,7 +238,8 @@ func (v *verdict) behind() (all []int) {
 			continue
 		}
 		for rank, gpu := range v.batch.Runs[v.Run].Comm {
-			if v.fabric.NodeOf(gpu) == p.Node {
+			own := fmt.Sprintf("node%d/gpu%d/", p.Node, v.fabric.Local(gpu))
+			if v.fabric.NodeOf(gpu) == p.Node && (strings.HasPrefix(p.Name, own) || !strings.Contains(p.Name, "/gpu")) {
 				all = append(all, rank)
 			}
 		}
