@@ -133,8 +133,9 @@ func New(hops []shaping.Hop, o Options) (*Link, error) {
 // lay makes both directions, with nothing on them, from now on.
 func (l *Link) lay() {
 	l.base = l.pacer.Now()
-	l.up.chain = shaping.NewChain(l.hops, l.seed, patience)
-	l.down.chain = shaping.NewChain(l.hops, l.seed, patience)
+	for i, w := range []*way{&l.up, &l.down} { // what is lost one way says nothing of the other
+		w.chain = shaping.NewChain(l.hops, shaping.Draw(l.seed, uint64(i)), patience)
+	}
 }
 
 // rest begins to count time anew if nothing is on its way.

@@ -130,3 +130,41 @@ func TestSeed(t *testing.T) {
 		t.Errorf("%d of 200 were lost, want some 20", lost)
 	}
 }
+
+// TestWays: each direction has draws of its own, of jitter and of losses, and the
+// same ones whichever end is wrapped.
+func TestWays(t *testing.T) {
+	run := func(wrapUp func(l *Link, a, b net.Conn) (up, down net.Conn)) (at [2][]time.Duration) {
+		bubble(t, "latency=2ms,jitter=1ms,loss=10%,retry=20ms", Options{Seed: 1}, func(t *testing.T, l *Link) {
+			a, b := pair()
+			client, server := wrapUp(l, a, b)
+			one := make([]byte, 1)
+			for range 400 {
+				for i, w := range [][2]net.Conn{{client, server}, {server, client}} {
+					at[i] = append(at[i], took(func() { _, _ = w[0].Write(one); _, _ = io.ReadFull(w[1], one) }))
+				}
+			}
+			_, _ = client.Close(), server.Close()
+		})
+		return at
+	}
+	asked := run(func(l *Link, a, b net.Conn) (net.Conn, net.Conn) { return l.Wrap(a), b })
+	answered := run(func(l *Link, a, b net.Conn) (net.Conn, net.Conn) { return a, l.WrapAccepted(b) })
+	if !slices.Equal(asked[0], answered[0]) || !slices.Equal(asked[1], answered[1]) {
+		t.Error("one seed, another answer at the other end")
+	}
+	alike, both := 0, 0
+	for i, up := range asked[0] {
+		down := asked[1][i]
+		if up == down {
+			alike++
+		}
+		if up > 20*time.Millisecond && down > 20*time.Millisecond {
+			both++
+		}
+	}
+	// Jitter is of a million nanoseconds, so none is alike but by chance. 4 are lost both ways in the mean; 40 if both were one.
+	if alike > 1 || both > 16 {
+		t.Errorf("of 400 bytes each way %d took as long up as down, %d were lost both ways", alike, both)
+	}
+}
