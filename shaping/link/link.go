@@ -22,7 +22,7 @@ const (
 	restAfter = shaping.Time(24 * 3600 * shaping.Second)
 )
 
-// What may wait in memory, for each connection and direction.
+// What may wait in memory, in each direction.
 const (
 	waitFor  = 20 * shaping.Millisecond // of the link's rate, over all connections: longer than a scheduler leaves a goroutine alone
 	leastBuf = 256 << 10                // of each connection
@@ -50,7 +50,7 @@ type Link struct {
 	text    string
 	hops    []shaping.Hop
 	seed    uint64
-	// What all flows of a way may have waiting, and what each may have in memory.
+	// What all flows of a way may have waiting, and in memory.
 	buffer, window int
 	quantum        int       // most bytes of a segment
 	pool           sync.Pool // of *[]byte, as long as that
@@ -69,6 +69,7 @@ type Link struct {
 type way struct {
 	chain *shaping.Chain
 	stats Stats
+	large int // flows that hold more than leastBuf
 }
 
 // Stats is what one direction of a link has done.

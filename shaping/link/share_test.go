@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -87,6 +88,92 @@ func TestPing(t *testing.T) {
 				t.Errorf("a byte took %v beside %d flows whose segments take %v", d, bulk, segment)
 			}
 			time.Sleep(7 * time.Millisecond)
+		}
+		for _, e := range append(ends, c, b) {
+			_ = e.Close()
+		}
+	})
+}
+
+// TestHold: connections whose peers don't read share what the link may have in
+// memory, whether they come at once or one by one, and one that is busy beside them
+// or beside many at rest has the link's rate.
+func TestHold(t *testing.T) {
+	for _, spec := range []string{"rate=50MB/s,latency=100us", "rate=20MB/s,latency=50ms"} {
+		for _, n := range []int{1, 10} {
+			for _, pause := range []time.Duration{0, 5 * time.Second} {
+				bubble(t, spec, Options{}, func(t *testing.T, l *Link) { held(t, l, n, pause) })
+			}
+		}
+	}
+}
+
+// held opens n connections in each direction that nobody reads, one after the other
+// with a pause, and fails if the link takes more than they may share.
+func held(t *testing.T, l *Link, n int, pause time.Duration) {
+	var ends []net.Conn
+	var taken [2]atomic.Int64
+	for range n {
+		a, b := pair()
+		c := l.Wrap(a)
+		ends = append(ends, c, b)
+		for i, from := range []net.Conn{c, b} {
+			go func() {
+				for buf := make([]byte, 64<<10); ; {
+					n, err := from.Write(buf)
+					taken[i].Add(int64(n))
+					if err != nil {
+						return
+					}
+				}
+			}()
+		}
+		time.Sleep(pause)
+	}
+	time.Sleep(20 * time.Second)
+	most := float64(n * (leastBuf + 2*l.quantum))
+	for i := range n { // who comes later finds others there, and gets a part
+		most += float64(l.window) / float64(i+1)
+	}
+	for i := range taken {
+		if got := float64(taken[i].Load()); got > most || got < 0.7*float64(l.window) {
+			t.Errorf("%s: %d connections, %v apart, have %.0f bytes in memory, want up to %.0f", l, n, pause, got, most)
+		}
+	}
+	for _, e := range ends {
+		_ = e.Close()
+	}
+}
+
+// TestRestful: connections at rest, or with little to say, take nothing from one that is busy.
+func TestRestful(t *testing.T) {
+	bubble(t, "rate=100MB/s,latency=50ms", Options{}, func(t *testing.T, l *Link) {
+		var ends []net.Conn
+		for range 20 {
+			a, b := pair()
+			c := l.Wrap(a)
+			ends = append(ends, c, b)
+			go readAll(b)
+			go func() {
+				for {
+					if _, err := c.Write(make([]byte, 10)); err != nil {
+						return
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+		}
+		a, b := pair()
+		c := l.Wrap(a)
+		const size = 100_000_000
+		got := took(func() {
+			go send(t, c, size)
+			if n := drain(t, b); n != size {
+				t.Errorf("%d bytes arrived", n)
+			}
+		})
+		if want := 1050 * time.Millisecond; got < want || got > want+10*time.Millisecond {
+			t.Errorf("100 MB beside 20 connections that ping took %v, want %v", got, want)
 		}
 		for _, e := range append(ends, c, b) {
 			_ = e.Close()
