@@ -137,7 +137,7 @@ func (f *flow) send(now, at shaping.Time, s segment) {
 	f.left = p.Left
 	f.last = max(f.last, p.Arrives)
 	s.due = f.last
-	f.way.stats.count(size, p.Lost)
+	f.way.stats.Lost += int64(p.Lost)
 	if s.due <= now && f.flying.empty() { // no latency, or the host is late
 		f.arrived(now, s)
 		signal(f.some)
@@ -209,7 +209,7 @@ func (f *flow) awaitArrive() {
 
 // arrived makes a segment ready.
 func (f *flow) arrived(now shaping.Time, s segment) {
-	f.way.stats.Lateness.Add(time.Duration(now.Sub(s.due) / shaping.Nanosecond))
+	f.way.stats.arrived(len(s.data), now.Sub(s.due))
 	f.ready.push(s)
 	f.link.busy--
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/railyard/railyard/shaping"
@@ -74,18 +75,18 @@ type way struct {
 
 // Stats is what one direction of a link has done.
 type Stats struct {
-	Bytes    int64
-	Segments int64
-	Lost     int64 // packets, each as often as it was
+	Bytes    int64 // that arrived at the far end, read there or not
+	Segments int64 // that arrived, ends of streams among them
+	Lost     int64 // packets that were sent, each as often as it was lost
 	Overrun  int64 // segments that the host was too late for: the rate was not kept
 	// Lateness is how much later than they should segments were handed on.
 	Lateness pacer.Lateness
 }
 
-func (s *Stats) count(size shaping.Bytes, lost int) {
+func (s *Stats) arrived(size int, late shaping.Duration) {
 	s.Bytes += int64(size)
 	s.Segments++
-	s.Lost += int64(lost)
+	s.Lateness.Add(time.Duration(late / shaping.Nanosecond))
 }
 
 // Open returns a link that is described as Parse reads it: "ndr / 1000".
@@ -201,14 +202,29 @@ func (l *Link) wrap(below net.Conn, out, in *way) *Conn {
 	return c
 }
 
-// DialContext opens a connection as net.Dialer does, and wraps it.
+// DialContext opens a connection as net.Dialer does, and wraps it. On a link that
+// is closed it fails with net.ErrClosed.
 func (l *Link) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
+	d.ControlContext = func(context.Context, string, string, syscall.RawConn) error { return l.open() }
 	c, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return l.Wrap(c), nil
+	on := l.Wrap(c)
+	if err := l.open(); err != nil { // meanwhile
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: c.RemoteAddr(), Err: err}
+	}
+	return on, nil
+}
+
+func (l *Link) open() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return net.ErrClosed
+	}
+	return nil
 }
 
 // Listener returns one whose connections are wrapped as accepted ones.
