@@ -31,6 +31,7 @@ type ProxyConfig struct {
 // ProxyReport is what a proxy has done when it ends.
 type ProxyReport struct {
 	Connections, Refused int64
+	Stopped              time.Duration // the longest time for which the host did not run it while a connection was open
 	Up, Down             link.Stats
 }
 
@@ -165,6 +166,9 @@ func (r *ProxyReport) doubts(latency time.Duration) string {
 		all = append(all, fmt.Sprintf("the host was too late for %d segments and the link's rate was not kept", n))
 	}
 	usual := max(lateLittle, latency/lateShare)
+	if rare := max(lateNever, usual); r.Stopped > rare {
+		all = append(all, fmt.Sprintf("the host did not run the proxy for %v, where %v is allowed", r.Stopped, rare))
+	}
 	for i, s := range []*link.Stats{&r.Up, &r.Down} {
 		way, late := [...]string{"up", "down"}[i], &s.Lateness
 		switch most := late.Quantile(0.99); {
@@ -182,13 +186,14 @@ func (r *ProxyReport) write(w io.Writer, format, doubts string) error {
 	up, down := newProxyWay(&r.Up), newProxyWay(&r.Down)
 	if format == "json" {
 		return json.NewEncoder(w).Encode(struct {
-			Connections int64    `json:"connections"`
-			Refused     int64    `json:"refused"`
-			Up          proxyWay `json:"up"`
-			Down        proxyWay `json:"down"`
-			Trustworthy bool     `json:"trustworthy"`
-			Doubts      string   `json:"doubts,omitempty"`
-		}{r.Connections, r.Refused, up, down, doubts == "", doubts})
+			Connections int64         `json:"connections"`
+			Refused     int64         `json:"refused"`
+			Up          proxyWay      `json:"up"`
+			Down        proxyWay      `json:"down"`
+			Stopped     time.Duration `json:"stopped_ns"`
+			Trustworthy bool          `json:"trustworthy"`
+			Doubts      string        `json:"doubts,omitempty"`
+		}{r.Connections, r.Refused, up, down, r.Stopped, doubts == "", doubts})
 	}
 	fmt.Fprintf(w, "%d connections carried, %d refused by upstream\n", r.Connections, r.Refused)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

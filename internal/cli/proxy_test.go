@@ -62,6 +62,16 @@ func TestProxyDoubts(t *testing.T) {
 	}
 }
 
+// TestProxyStopped: a stop counts even where nothing was on the link.
+func TestProxyStopped(t *testing.T) {
+	for stopped, doubts := range map[time.Duration]bool{0: false, 100 * time.Millisecond: false, time.Second: true} {
+		r := ProxyReport{Stopped: stopped}
+		if got := r.doubts(time.Millisecond); doubts != strings.Contains(got, "did not run the proxy for 1s") {
+			t.Errorf("stopped for %v: doubts %q", stopped, got)
+		}
+	}
+}
+
 func TestProxyLatency(t *testing.T) {
 	c := ProxyConfig{Link: []shaping.Hop{{Latency: shaping.Millisecond}, {Latency: 2 * shaping.Millisecond}}, Dilation: 10}
 	if got := c.latency(); got != 30*time.Millisecond {
