@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,11 +97,14 @@ func (c *BenchConfig) issue(l launch) { c.Launch, c.LaunchEvery = l.name, l.ever
 // address reads host:port. Whether somebody listens there is seen later.
 func address(to *string) func(string) error {
 	return func(s string) error {
-		i := strings.LastIndexByte(s, ':')
-		if i < 0 {
+		_, port, err := net.SplitHostPort(s)
+		switch {
+		case err != nil && strings.Count(s, ":") > 1:
+			return fmt.Errorf("%q must be HOST:PORT, an IPv6 address in brackets: [::1]:80", suggest.Clip(s))
+		case err != nil:
 			return fmt.Errorf("%q must be HOST:PORT", suggest.Clip(s))
 		}
-		if p, err := strconv.Atoi(s[i+1:]); err != nil || p < 0 || p > math.MaxUint16 {
+		if p, err := strconv.ParseUint(port, 10, 16); err != nil || fmt.Sprint(p) != port {
 			return fmt.Errorf("%q must end in a port from 0 to %d", suggest.Clip(s), math.MaxUint16)
 		}
 		*to = s

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/railyard/railyard/emu/suggest"
 	"github.com/railyard/railyard/shaping"
 	"github.com/railyard/railyard/shaping/link"
 )
@@ -28,17 +31,26 @@ type ProxyConfig struct {
 // ProxyReport is what a proxy has done when it ends.
 type ProxyReport struct {
 	Connections, Refused int64
+	Stopped              time.Duration // the longest time for which the host did not run it while a connection was open
 	Up, Down             link.Stats
 }
 
 func (c *ProxyConfig) settings() []setting {
 	return []setting{
 		{name: "listen", arg: "ADDR", def: "127.0.0.1:0", usage: "address for clients; the one chosen is printed", set: address(&c.Listen)},
-		{name: "to", arg: "ADDR", usage: "the program behind the link (HOST:PORT)", set: address(&c.To)},
+		{name: "to", arg: "ADDR", usage: "the program behind the link (HOST:PORT)", set: c.setTo},
 		{name: "link", arg: "LINK", usage: `a link by name, or a chain such as "` + link.Example + `"`, set: c.setLink},
 		{name: "dilation", arg: "N", def: "1", usage: "how many times slower than the link", set: whole(&c.Dilation, 1, link.MaxDilation)},
 		{name: "seed", arg: "N", def: "0", usage: "seeds jitter and loss", set: c.setSeed},
 	}
+}
+
+func (c *ProxyConfig) setTo(s string) error {
+	err := address(&c.To)(s)
+	if err == nil && strings.HasSuffix(s, ":0") {
+		return fmt.Errorf("%q must end in a port from 1 to %d: nothing listens on port 0", suggest.Clip(s), math.MaxUint16)
+	}
+	return err
 }
 
 func (c *ProxyConfig) setLink(s string) (err error) {
@@ -94,7 +106,7 @@ func (a *App) proxy() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.write(a.Stdout, c.Format)
+			return r.write(a.Stdout, c.Format, r.doubts(c.latency()))
 		},
 	}
 	register(cmd, settings)
@@ -130,16 +142,58 @@ func newProxyWay(s *link.Stats) proxyWay {
 	return proxyWay{s.Bytes, s.Segments, s.Lost, l.Quantile(0.5), l.Quantile(0.99), l.Max, s.Overrun}
 }
 
+// What the host may be late before what was measured over a link means nothing.
+const (
+	lateLittle = time.Millisecond       // what shaped connections promise of 99 in 100 segments
+	lateShare  = 50                     // or this part of the link's latency, if more: 2 %, the tolerance of runs
+	lateNever  = 100 * time.Millisecond // no segment at all: as for rates, where that much is caught up
+)
+
+// latency returns the link's, one way.
+func (c *ProxyConfig) latency() time.Duration {
+	var sum time.Duration
+	for _, h := range c.Link {
+		sum += time.Duration(h.Dilate(c.Dilation).Latency / shaping.Nanosecond)
+	}
+	return sum
+}
+
+// doubts says why what was measured over a link of that latency can't be trusted;
+// empty if it can.
+func (r *ProxyReport) doubts(latency time.Duration) string {
+	var all []string
+	if n := r.Up.Overrun + r.Down.Overrun; n > 0 {
+		all = append(all, fmt.Sprintf("the host was too late for %d segments and the link's rate was not kept", n))
+	}
+	usual := max(lateLittle, latency/lateShare)
+	if rare := max(lateNever, usual); r.Stopped > rare {
+		all = append(all, fmt.Sprintf("the host did not run the proxy for %v, where %v is allowed", r.Stopped, rare))
+	}
+	for i, s := range []*link.Stats{&r.Up, &r.Down} {
+		way, late := [...]string{"up", "down"}[i], &s.Lateness
+		switch most := late.Quantile(0.99); {
+		case most > usual:
+			all = append(all, fmt.Sprintf("one segment in a hundred was %v late or more on the way %s, where %v is allowed", most, way, usual))
+		case late.Max > max(lateNever, usual):
+			all = append(all, fmt.Sprintf("a segment was %v late on the way %s, where %v is allowed", late.Max, way, max(lateNever, usual)))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // write prints what was carried, and whether the host kept time.
-func (r *ProxyReport) write(w io.Writer, format string) error {
+func (r *ProxyReport) write(w io.Writer, format, doubts string) error {
 	up, down := newProxyWay(&r.Up), newProxyWay(&r.Down)
 	if format == "json" {
 		return json.NewEncoder(w).Encode(struct {
-			Connections int64    `json:"connections"`
-			Refused     int64    `json:"refused"`
-			Up          proxyWay `json:"up"`
-			Down        proxyWay `json:"down"`
-		}{r.Connections, r.Refused, up, down})
+			Connections int64         `json:"connections"`
+			Refused     int64         `json:"refused"`
+			Up          proxyWay      `json:"up"`
+			Down        proxyWay      `json:"down"`
+			Stopped     time.Duration `json:"stopped_ns"`
+			Trustworthy bool          `json:"trustworthy"`
+			Doubts      string        `json:"doubts,omitempty"`
+		}{r.Connections, r.Refused, up, down, r.Stopped, doubts == "", doubts})
 	}
 	fmt.Fprintf(w, "%d connections carried, %d refused by upstream\n", r.Connections, r.Refused)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -154,9 +208,10 @@ func (r *ProxyReport) write(w io.Writer, format string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if n := up.Overrun + down.Overrun; n > 0 {
-		_, err := fmt.Fprintf(w, "not trustworthy: the host was too late for %d segments and the link's rate was not kept; take a higher --dilation\n", n)
-		return err
+	said := "trustworthy: the host kept the link's time"
+	if doubts != "" {
+		said = "not trustworthy: " + doubts + "; take a higher --dilation"
 	}
-	return nil
+	_, err := fmt.Fprintln(w, said)
+	return err
 }

@@ -31,7 +31,10 @@ type Config struct {
 type Report struct {
 	Connections int64 // carried
 	Refused     int64 // that upstream did not take
-	Up, Down    link.Stats
+	// Stopped is for how long at most the host did not run the proxy while a
+	// connection was open: what then lay in sockets, not yet on the link, was late.
+	Stopped  time.Duration
+	Up, Down link.Stats
 }
 
 // ErrListen is what Run fails with where it can't listen.
@@ -41,12 +44,14 @@ const (
 	dialFor = 10 * time.Second // an upstream that drops what it is sent is given up then
 	linger  = time.Second      // for peers that do not read
 	portion = 128 << 10        // bytes, of one read
+	beat    = 50 * time.Millisecond
 )
 
 type proxy struct {
 	Config
 	link             *link.Link
 	carried, refused atomic.Int64
+	open             atomic.Int64
 	all              sync.WaitGroup
 }
 
@@ -66,14 +71,43 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = ln.Close() })
 	defer stop()
+	var pulse pulse
+	p.all.Go(func() { p.watch(ctx, &pulse) })
 	c.Ready(ln.Addr().String())
 	err = p.accept(ctx, ln)
 	cancel()
 	p.link.Abort()
 	p.all.Wait()
-	r := Report{Connections: p.carried.Load(), Refused: p.refused.Load()}
+	r := Report{Connections: p.carried.Load(), Refused: p.refused.Load(), Stopped: pulse.missed}
 	r.Up, r.Down = p.link.Stats()
 	return r, err
+}
+
+// pulse finds out that a process did not run: its beats are then apart.
+type pulse struct {
+	last   time.Time
+	missed time.Duration // the most, beyond what lies between two beats
+}
+
+func (u *pulse) beat(now time.Time, counts bool) {
+	if counts && !u.last.IsZero() {
+		u.missed = max(u.missed, now.Sub(u.last)-beat)
+	}
+	u.last = now
+}
+
+// watch beats until the context ends.
+func (p *proxy) watch(ctx context.Context, u *pulse) {
+	t := time.NewTicker(beat)
+	defer t.Stop()
+	for {
+		u.beat(time.Now(), p.open.Load() > 0)
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
 }
 
 // accept takes clients until the context ends. What a client or a shortage of
@@ -118,6 +152,8 @@ func (p *proxy) serve(ctx context.Context, client *net.TCPConn) {
 		return
 	}
 	p.carried.Add(1)
+	p.open.Add(1)
+	defer p.open.Add(-1)
 	shaped := p.link.Wrap(up)
 	var both sync.WaitGroup
 	both.Go(func() { carry(shaped, client, up.(*net.TCPConn)) })

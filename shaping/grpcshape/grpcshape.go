@@ -15,11 +15,16 @@ import (
 
 // Dial returns a dial option that puts a client's connections on a link: what it
 // sends goes up, what it receives comes down. Addresses may be host:port and unix:path.
-// A proxy of the environment is not asked, as always when gRPC is given a dialer.
+// A proxy of the environment is not asked, as always when gRPC is given a dialer. It
+// panics if the link is nil, as do the others: gRPC would, later and elsewhere.
 func Dial(l *link.Link) grpc.DialOption { return DialWith(l, dial) }
 
 // DialWith is Dial for connections that a function of the caller's opens.
 func DialWith(l *link.Link, open func(ctx context.Context, address string) (net.Conn, error)) grpc.DialOption {
+	there(l)
+	if open == nil {
+		panic("grpcshape: the function that opens connections is nil")
+	}
 	return grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 		c, err := open(ctx, address)
 		if err != nil {
@@ -27,6 +32,13 @@ func DialWith(l *link.Link, open func(ctx context.Context, address string) (net.
 		}
 		return l.Wrap(c), nil
 	})
+}
+
+// there panics where an error of link.Open was not looked at.
+func there(l *link.Link) {
+	if l == nil {
+		panic("grpcshape: the link is nil; give one that link.Open returned without an error")
+	}
 }
 
 // dial opens what gRPC names to a dialer: unix:relative, unix:///absolute, an
@@ -46,6 +58,7 @@ func dial(ctx context.Context, address string) (net.Conn, error) {
 // it receives has come up, what it sends goes down. Creds are the server's own, nil
 // for none. The option takes the place of grpc.Creds; the later of two counts.
 func Server(l *link.Link, creds credentials.TransportCredentials) grpc.ServerOption {
+	there(l)
 	if creds == nil {
 		creds = insecure.NewCredentials()
 	}

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -263,4 +264,34 @@ func certify(t *testing.T) (client, server credentials.TransportCredentials) {
 	trusted.AddCert(cert)
 	return credentials.NewTLS(&tls.Config{RootCAs: trusted, ServerName: "test"}),
 		credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
+}
+
+// TestNil: an option without a link is refused where it is made, not in a goroutine
+// of gRPC's.
+func TestNil(t *testing.T) {
+	l, err := link.Open("latency=1ms", link.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	open := func(context.Context, string) (net.Conn, error) { return nil, net.ErrClosed }
+	for what, option := range map[string]func(){
+		"the link is nil":    func() { grpcshape.Dial(nil) },
+		"link is nil":        func() { grpcshape.DialWith(nil, open) },
+		"connections is nil": func() { grpcshape.DialWith(l, nil) },
+		"nil; give one":      func() { grpcshape.Server(nil, nil) },
+		"that link.Open":     func() { grpcshape.Server(nil, insecure.NewCredentials()) },
+	} {
+		func() {
+			defer func() {
+				if said, _ := recover().(string); !strings.Contains(said, what) {
+					t.Errorf("panics with %q, want %q", said, what)
+				}
+			}()
+			option()
+		}()
+	}
+	grpcshape.Dial(l)
+	grpcshape.DialWith(l, open)
+	grpcshape.Server(l, nil)
 }

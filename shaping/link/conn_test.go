@@ -277,3 +277,38 @@ func TestRest(t *testing.T) {
 		_, _ = c.Close(), b.Close()
 	})
 }
+
+// TestStats: what counts as carried is what arrived, not what is on its way or was
+// lost with its connection.
+func TestStats(t *testing.T) {
+	bubble(t, "rate=1MB/s,latency=500ms", Options{}, func(t *testing.T, l *Link) {
+		for _, accepted := range []bool{false, true} {
+			a, b := pair()
+			c, stats := l.Wrap(a), func() Stats { up, _ := l.Stats(); return up }
+			if accepted {
+				_ = c.Close()
+				a, b = pair()
+				c, stats = l.WrapAccepted(a), func() Stats { _, down := l.Stats(); return down }
+			}
+			go readAll(b)
+			before := stats().Bytes
+			_, _ = c.Write(make([]byte, 100_000))
+			for _, step := range []struct {
+				until time.Duration
+				want  int64
+			}{{400 * time.Millisecond, 0}, {1100 * time.Millisecond, 100_000}} {
+				time.Sleep(step.until)
+				if got := stats().Bytes - before; got != step.want {
+					t.Errorf("after %v more %d bytes have arrived, want %d", step.until, got, step.want)
+				}
+			}
+			_, _ = c.Write(make([]byte, 100_000))
+			c.abort()
+			time.Sleep(time.Second)
+			if got := stats().Bytes - before; got != 100_000 {
+				t.Errorf("%d bytes have arrived when 100000 of 200000 were cut off", got)
+			}
+			_ = b.Close()
+		}
+	})
+}

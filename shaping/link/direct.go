@@ -56,12 +56,12 @@ func (f *flow) short(now shaping.Time) {
 	f.link.learn(ended.Sub(now))
 	f.arrived(ended, s)
 	if n < len(s.data) {
-		f.held -= n
+		f.hold(-n)
 		f.ready.first().data = s.data[n:]
 		return
 	}
 	done := f.ready.pop()
-	f.held -= done.cost()
+	f.hold(-done.cost())
 	f.link.recycle(&done)
 	signal(f.roomy)
 }

@@ -5,6 +5,7 @@
 //	spec.go      Parse: how users write a chain
 //	link.go      Link: two directions that any number of connections share
 //	flow.go      flow: one connection's bytes in one direction, from put to take
+//	fifo.go      fifo: segments in a queue
 //	conn.go      Conn: a net.Conn on two flows
 //	pumps.go     the two goroutines of a Conn, to and from the connection below
 //	direct.go    small segments that the pacer writes itself

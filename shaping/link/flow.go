@@ -68,10 +68,28 @@ func newFlow(l *Link, w *way, stream uint64) *flow {
 	return f
 }
 
-// room reports whether a segment may be put.
+// room reports whether a segment may be put. What waits is shared by all
+// connections; what is in memory only by those that have a lot of it, so that one
+// that is busy beside many at rest fills the link.
 func (f *flow) room() bool {
-	share := max(leastBuf, f.link.buffer/max(len(f.link.conns), 1))
-	return f.dropped || f.queued < share && f.held < f.link.window
+	queue := max(leastBuf, f.link.buffer/max(len(f.link.conns), 1))
+	window := max(leastBuf, f.link.window/max(f.way.large, 1))
+	return f.dropped || f.queued < queue && f.held < window
+}
+
+// hold counts what a flow has in memory.
+func (f *flow) hold(cost int) {
+	if f.dropped {
+		return
+	}
+	was := f.held > leastBuf
+	f.held += cost
+	switch is := f.held > leastBuf; {
+	case is && !was:
+		f.way.large++
+	case was && !is:
+		f.way.large--
+	}
 }
 
 // cut returns how much of n bytes is put as one segment. Segments end at fixed
@@ -91,7 +109,7 @@ func (f *flow) put(s segment) {
 	now := f.link.now()
 	s.since, s.at = now, f.offset
 	f.offset += shaping.Bytes(len(s.data))
-	f.held += s.cost()
+	f.hold(s.cost())
 	f.link.busy++
 	if f.waiting.empty() && now >= f.left {
 		f.send(now, now, s)
@@ -119,7 +137,7 @@ func (f *flow) send(now, at shaping.Time, s segment) {
 	f.left = p.Left
 	f.last = max(f.last, p.Arrives)
 	s.due = f.last
-	f.way.stats.count(size, p.Lost)
+	f.way.stats.Lost += int64(p.Lost)
 	if s.due <= now && f.flying.empty() { // no latency, or the host is late
 		f.arrived(now, s)
 		signal(f.some)
@@ -191,7 +209,7 @@ func (f *flow) awaitArrive() {
 
 // arrived makes a segment ready.
 func (f *flow) arrived(now shaping.Time, s segment) {
-	f.way.stats.Lateness.Add(time.Duration(now.Sub(s.due) / shaping.Nanosecond))
+	f.way.stats.arrived(len(s.data), now.Sub(s.due))
 	f.ready.push(s)
 	f.link.busy--
 }
@@ -227,7 +245,7 @@ func (f *flow) takeSome(into []segment) []segment {
 func (f *flow) release(s *segment) {
 	f.link.mu.Lock()
 	defer f.link.mu.Unlock()
-	f.held -= s.cost()
+	f.hold(-s.cost())
 	f.link.recycle(s)
 	signal(f.roomy)
 }
@@ -239,6 +257,7 @@ func (f *flow) drop() {
 	if f.dropped {
 		return
 	}
+	f.hold(-f.held)
 	f.dropped = true
 	f.link.busy -= f.waiting.len() + f.flying.len()
 	f.link.pacer.Stop(&f.leave)
@@ -253,33 +272,4 @@ func signal(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
-}
-
-// fifo is a queue of segments.
-type fifo struct {
-	all  []segment
-	head int
-}
-
-func (q *fifo) empty() bool     { return q.head == len(q.all) }
-func (q *fifo) len() int        { return len(q.all) - q.head }
-func (q *fifo) first() *segment { return &q.all[q.head] }
-
-func (q *fifo) push(s segment) {
-	if q.head > 64 && 2*q.head > len(q.all) {
-		n := copy(q.all, q.all[q.head:])
-		clear(q.all[n:])
-		q.all, q.head = q.all[:n], 0
-	}
-	q.all = append(q.all, s)
-}
-
-func (q *fifo) pop() segment {
-	s := q.all[q.head]
-	q.all[q.head] = segment{}
-	q.head++
-	if q.empty() {
-		q.all, q.head = q.all[:0], 0
-	}
-	return s
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/railyard/railyard/shaping"
@@ -22,7 +23,7 @@ const (
 	restAfter = shaping.Time(24 * 3600 * shaping.Second)
 )
 
-// What may wait in memory, for each connection and direction.
+// What may wait in memory, in each direction.
 const (
 	waitFor  = 20 * shaping.Millisecond // of the link's rate, over all connections: longer than a scheduler leaves a goroutine alone
 	leastBuf = 256 << 10                // of each connection
@@ -50,7 +51,7 @@ type Link struct {
 	text    string
 	hops    []shaping.Hop
 	seed    uint64
-	// What all flows of a way may have waiting, and what each may have in memory.
+	// What all flows of a way may have waiting, and in memory.
 	buffer, window int
 	quantum        int       // most bytes of a segment
 	pool           sync.Pool // of *[]byte, as long as that
@@ -69,22 +70,23 @@ type Link struct {
 type way struct {
 	chain *shaping.Chain
 	stats Stats
+	large int // flows that hold more than leastBuf
 }
 
 // Stats is what one direction of a link has done.
 type Stats struct {
-	Bytes    int64
-	Segments int64
-	Lost     int64 // packets, each as often as it was
+	Bytes    int64 // that arrived at the far end, read there or not
+	Segments int64 // that arrived, ends of streams among them
+	Lost     int64 // packets that were sent, each as often as it was lost
 	Overrun  int64 // segments that the host was too late for: the rate was not kept
 	// Lateness is how much later than they should segments were handed on.
 	Lateness pacer.Lateness
 }
 
-func (s *Stats) count(size shaping.Bytes, lost int) {
+func (s *Stats) arrived(size int, late shaping.Duration) {
 	s.Bytes += int64(size)
 	s.Segments++
-	s.Lost += int64(lost)
+	s.Lateness.Add(time.Duration(late / shaping.Nanosecond))
 }
 
 // Open returns a link that is described as Parse reads it: "ndr / 1000".
@@ -133,8 +135,9 @@ func New(hops []shaping.Hop, o Options) (*Link, error) {
 // lay makes both directions, with nothing on them, from now on.
 func (l *Link) lay() {
 	l.base = l.pacer.Now()
-	l.up.chain = shaping.NewChain(l.hops, l.seed, patience)
-	l.down.chain = shaping.NewChain(l.hops, l.seed, patience)
+	for i, w := range []*way{&l.up, &l.down} { // what is lost one way says nothing of the other
+		w.chain = shaping.NewChain(l.hops, shaping.Draw(l.seed, uint64(i)), patience)
+	}
 }
 
 // rest begins to count time anew if nothing is on its way.
@@ -199,14 +202,29 @@ func (l *Link) wrap(below net.Conn, out, in *way) *Conn {
 	return c
 }
 
-// DialContext opens a connection as net.Dialer does, and wraps it.
+// DialContext opens a connection as net.Dialer does, and wraps it. On a link that
+// is closed it fails with net.ErrClosed.
 func (l *Link) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
+	d.ControlContext = func(context.Context, string, string, syscall.RawConn) error { return l.open() }
 	c, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return l.Wrap(c), nil
+	on := l.Wrap(c)
+	if err := l.open(); err != nil { // meanwhile
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: c.RemoteAddr(), Err: err}
+	}
+	return on, nil
+}
+
+func (l *Link) open() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return net.ErrClosed
+	}
+	return nil
 }
 
 // Listener returns one whose connections are wrapped as accepted ones.

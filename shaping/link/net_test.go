@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -96,5 +97,28 @@ func TestLead(t *testing.T) {
 	l.learn(2 * shaping.Microsecond)
 	if l.lead < shaping.Microsecond || l.lead > 1100*shaping.Nanosecond {
 		t.Errorf("after a write of 1 us the lead is %v", l.lead)
+	}
+}
+
+// TestDialClosed: nothing is dialled on a link that is closed, nor handed out by one
+// that is closed meanwhile, and the error says so.
+func TestDialClosed(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	for what, end := range map[string]func(*Link){"Close": func(l *Link) { _ = l.Close() }, "Abort": (*Link).Abort} {
+		l := open(t, "latency=1ms", Options{})
+		c, err := l.DialContext(t.Context(), "tcp", ln.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		end(l)
+		_ = c.Close()
+		var op *net.OpError
+		if c, err := l.DialContext(t.Context(), "tcp", ln.Addr().String()); c != nil || !errors.Is(err, net.ErrClosed) || !errors.As(err, &op) || op.Op != "dial" {
+			t.Errorf("a dial after %s: %v, %v, want net.ErrClosed of a dial", what, c, err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,8 +28,9 @@ const maxHops = 16
 var dilated = regexp.MustCompile(`^(.*?)\s*/\s*([0-9]+)$`)
 
 // Parse reads a chain of hops, parted by "+". Each is the name of a link in the
-// catalog, or fields such as rate=50MB/s, or a name and fields that add to it,
-// parted by commas; "/ N" behind it dilates it: latency N-fold, an N-th of the rate.
+// catalog, or fields such as rate=50MB/s, each once, or a name and fields, parted by
+// commas: they take the place of what the link has. "/ N" behind all of that dilates
+// it: latency N-fold, an N-th of the rate.
 // What is wrong is said of all hops at once.
 func Parse(s string) ([]shaping.Hop, error) {
 	parts := strings.Split(s, "+")
@@ -76,11 +78,17 @@ func parseHop(s string) (h shaping.Hop, err error) {
 	if s == "" {
 		return h, fmt.Errorf("a hop is empty; allowed is a chain such as %q", Example)
 	}
+	var set []string
 	for i, field := range strings.Split(s, ",") {
 		name, value, has := strings.Cut(strings.TrimSpace(field), "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
+		case dilated.MatchString(name), dilated.MatchString(value):
+			err = fmt.Errorf("%q: a dilation stands once, after all fields of its hop, as in \"ndr,latency=1us / 1000\"", suggest.Clip(strings.TrimSpace(field)))
+		case has && slices.Contains(set, name):
+			err = fmt.Errorf("field %q: is there twice; give it once, or part hops by \"+\"", suggest.Clip(name))
 		case has:
-			err = h.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+			err, set = h.Set(name, value), append(set, name)
 		case i == 0:
 			h, err = named(name)
 		default:

@@ -21,6 +21,8 @@ func TestParse(t *testing.T) {
 		{"rate=50MB/s/10", []shaping.Hop{{Rate: 5 * shaping.MBps}}},
 		{" rate = 400Gb/s , latency=2ms ", []shaping.Hop{{Rate: 50 * shaping.GBps, Latency: 2 * ms}}},
 		{"xdr,latency=1us,loss=20ppm / 2", []shaping.Hop{{Rate: 49 * shaping.GBps, Latency: 2 * us, Loss: 20_000}}},
+		{"ndr,rate=1GB/s", []shaping.Hop{{Rate: shaping.GBps, Latency: 1795 * ns}}}, // fields take the place of the link's own
+		{"rate=1GB/s + rate=2GB/s,loss=1% + loss=2%", []shaping.Hop{{Rate: shaping.GBps}, {Rate: 2 * shaping.GBps, Loss: 10_000_000}, {Loss: 20_000_000}}},
 		{"pcie5 + jitter=1ms", []shaping.Hop{{Rate: 55_440 * shaping.MBps, Latency: 1 * us}, {Jitter: ms}}},
 	} {
 		got, err := Parse(test.spec)
@@ -50,6 +52,13 @@ func TestParseErrors(t *testing.T) {
 		"loss=60%":                           "allowed are shares from 0% to 50%",
 		"loss=2":                             "has no unit",
 		"latency=1ms,ndr":                    "has no value",
+		"rate=50MB/s,rate=60MB/s":            `field "rate": is there twice`,
+		"ndr,latency=1ms, latency = 1ms":     `field "latency": is there twice`,
+		"loss=1%,jitter=1ms,loss=2%":         `field "loss": is there twice`,
+		"ndr / 1000,latency=1ms":             `"ndr / 1000": a dilation stands once, after all fields`,
+		"ndr,rate=5MB/s / 10,latency=1ms":    `"rate=5MB/s / 10": a dilation stands once`,
+		"ndr / 10 / 100":                     `"ndr / 10": a dilation stands once`,
+		"rate=5MB/s/10/10":                   `"rate=5MB/s/10": a dilation stands once`,
 		"speed=3":                            `field "speed": unknown; allowed are rate`,
 		strings.Repeat("ndr + ", 16) + "ndr": "allowed are up to 16",
 		"nrd + latency=x":                    `duration "x"`,
