@@ -115,6 +115,30 @@ func TestWireOverUplinks(t *testing.T) {
 	}
 }
 
+// TestMeasureEveryLink: over every link one queue pair is named as the limit, since
+// its pauses cost, and the ports where two fill them; and what is no latency of the
+// wire, microseconds of a library, is not called ib_write_lat.
+func TestMeasureEveryLink(t *testing.T) {
+	for _, l := range catalog.Links() {
+		f := build(t, emu.Cluster{Groups: []emu.Group{{Count: 2, System: "dgx-h100"}}, Fabric: emu.Fabric{Kind: "single", Link: l.Name}})
+		for _, m := range topo.Measure(f) {
+			switch {
+			case m.Test == "ib_write_bw" && strings.Contains(m.Note, "one queue pair"):
+				if m.Limit != "the queue pair" {
+					t.Errorf("%s: %v of %v, limited by %s", l.Name, m.Rate, l.Wire.Permille(l.Usable), m.Limit)
+				}
+			case m.Test == "ib_write_bw" && m.Limit == "the queue pair":
+				t.Errorf("%s: two queue pairs, limited by %s at %v", l.Name, m.Limit, m.Rate)
+			case m.Latency > 0:
+				library := m.Latency > 3*shaping.Microsecond
+				if library != (m.Test != "ib_write_lat") || library != strings.Contains(m.Note, "not of the wire") {
+					t.Errorf("%s: %v is called %s, %s", l.Name, m.Latency, m.Test, m.Note)
+				}
+			}
+		}
+	}
+}
+
 // Small clusters have fewer things to measure.
 func TestMeasureWhatThereIs(t *testing.T) {
 	one := build(t, emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-h100", GPUs: 1}}})
