@@ -26,6 +26,9 @@ type Link struct {
 	Trees int
 	// Milliwatts is what a pluggable transceiver, one end of an optical cable, takes.
 	Milliwatts int64
+	// Library: NIC is mostly the time of the transport's library and host software,
+	// as collectives see it, and no latency of the wire, which has no source.
+	Library bool
 	// Staged: the host copies all that is sent and received; no NIC reads a GPU.
 	Staged bool
 }
@@ -80,7 +83,7 @@ var links = []Link{
 		Device: "SN5600", Routing: "hash", Milliwatts: 15000}, // as XDR [assumed]
 	{Name: "tcp-100", About: "sockets over 100 Gb/s Ethernet or IPoIB, no RDMA", Wire: 100 * shaping.Gbps, Usable: 320, // 4 of 12.5: IPoIB, nccl#465 [hw]
 		NIC: 15_000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]; SN4600C, as RoCE 100 [assumed]
-		Device: "SN4600C", Routing: "hash", Milliwatts: 3500, Staged: true}, // QSFP28 [assumed]
+		Device: "SN4600C", Routing: "hash", Milliwatts: 3500, Library: true, Staged: true}, // QSFP28 [assumed]
 	{Name: "uec-800", About: "Ultra Ethernet, 800 Gb/s, packets sprayed", Wire: 800 * shaping.Gbps, Usable: 960, // as RoCE 400 [assumed]
 		NIC: 745 * ns, Switch: 250 * ns, Radix: 64, // NIC as InfiniBand's [assumed]; Tomahawk Ultra, 250 ns, 51.2 Tb/s [hw]
 		Device: "tomahawk-ultra", Routing: "spray", Milliwatts: 15000}, // as XDR [assumed]
@@ -89,19 +92,19 @@ var links = []Link{
 		Device: "rosetta", Routing: "adaptive", Milliwatts: 5000}, // QSFP56 [assumed]
 	{Name: "efa", About: "AWS Elastic Fabric Adapter, 100 Gb/s a card, SRD", Wire: 100 * shaping.Gbps, Usable: 960, // P4d and P5 [hw], 12 of 12.5 as others [assumed]
 		NIC: 27 * us, Switch: 600 * ns, Radix: 64, // 175 µs for 8 B on 2 × P4d with Simple [cal], hop as Tomahawk 5's [assumed]
-		Device: "tomahawk-5", Routing: "spray", Milliwatts: 3500}, // QSFP28 [assumed]
+		Device: "tomahawk-5", Routing: "spray", Milliwatts: 3500, Library: true}, // QSFP28 [assumed]
 	{Name: "efa-400", About: "AWS Elastic Fabric Adapter, 400 Gb/s for a GPU: 4 cards of 100 (P5), 2 of 200 (P5en), 1 of 400 (P6)", Wire: 400 * shaping.Gbps, Usable: 960, // [hw], as efa [assumed]
 		NIC: 12500 * ns, Switch: 600 * ns, Radix: 64, // 69 µs for 8 B on 2 × P5 [cal], hop as efa [assumed]
-		Device: "tomahawk-5", Routing: "spray", Milliwatts: 8000}, // as NDR [assumed]
+		Device: "tomahawk-5", Routing: "spray", Milliwatts: 8000, Library: true}, // as NDR [assumed]
 	{Name: "efa-800", About: "AWS Elastic Fabric Adapter, 800 Gb/s for a GPU: 2 cards of 400 (P6-B300)", Wire: 800 * shaping.Gbps, Usable: 960, // [hw], as efa [assumed]
 		NIC: 12500 * ns, Switch: 600 * ns, Radix: 64, // as efa-400 [assumed]
-		Device: "tomahawk-5", Routing: "spray", Milliwatts: 16000}, // two of NDR [assumed]
+		Device: "tomahawk-5", Routing: "spray", Milliwatts: 16000, Library: true}, // two of NDR [assumed]
 	{Name: "tcpx", About: "GCP GPUDirect-TCPX, 200 Gb/s a card", Wire: 200 * shaping.Gbps, Usable: 850, // A3 High [hw], share of TCP [assumed]
 		NIC: 12000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]
-		Device: "tomahawk-5", Routing: "hash", Milliwatts: 5000}, // QSFP56 [assumed]
+		Device: "tomahawk-5", Routing: "hash", Milliwatts: 5000, Library: true}, // QSFP56 [assumed]
 	{Name: "tcpxo", About: "GCP GPUDirect-TCPXO, 200 Gb/s a card", Wire: 200 * shaping.Gbps, Usable: 993, // A3 Mega [hw]; 188.7 of 200 GB/s, Simple's share off, all_gather of 8 GiB on two [cal]
 		NIC: 8000 * ns, Switch: 600 * ns, Radix: 64, // no figure published [assumed]
-		Device: "tomahawk-5", Routing: "hash", Milliwatts: 5000}, // QSFP56 [assumed]
+		Device: "tomahawk-5", Routing: "hash", Milliwatts: 5000, Library: true}, // QSFP56 [assumed]
 }
 
 // Links returns every link in listing order.

@@ -49,6 +49,41 @@ func (s *System) Variable(name string) string {
 	return ""
 }
 
+// Joint is what the makers call the links between a server's GPUs, those of NVLink.
+func (s *System) Joint() string {
+	switch {
+	case s.Board.ICI.Chips > 0:
+		return "ICI"
+	case s.Arch != "":
+		return "Infinity Fabric" // AMD's alone
+	}
+	return "NVLink"
+}
+
+// Product is the GPU's name without maker, memory and socket: "H100".
+func (s *System) Product() string {
+	for word := range strings.FieldsSeq(s.Model) {
+		if strings.ContainsAny(word, "0123456789") {
+			product, _, _ := strings.Cut(word, "-")
+			return product
+		}
+	}
+	return s.Model
+}
+
+// Cloud is whose instance the system is, by its name: aws or gcp; empty: nobody's.
+func (s *System) Cloud() string {
+	for _, c := range Clouds() {
+		if strings.HasPrefix(s.Name, c+"-") {
+			return c
+		}
+	}
+	return ""
+}
+
+// Clouds are those whose instances are in the catalog.
+func Clouds() []string { return []string{"aws", "gcp"} }
+
 // NVLink is what joins the GPUs of a server, through NVSwitch or one to one;
 // AMD's Infinity Fabric and Google's ICI likewise. The zero value is a server without.
 type NVLink struct {

@@ -14,6 +14,10 @@ type Group struct {
 	Count      int
 	Machine    *machine.Machine
 	GPUs, NICs int // in use; 0: all
+	// Joint is what the links between GPUs are called; empty: NVLink. Shared is how
+	// many servers have the NVSwitches in common; up to 1: each has its own.
+	Joint  string
+	Shared int
 	// ICI names the slice of TPUs that the servers make; empty: none. Leave says how
 	// many links of a GPU's go to other servers of it, Link is the rate of one.
 	ICI   string
@@ -85,7 +89,7 @@ func (p *picture) group(first int, g *Group, tooMany bool, groups int) {
 func (p *picture) server(first, place int, g *Group) {
 	id := fmt.Sprintf("node%d", first+place)
 	at := p.add(Box{ID: id, Label: id, Detail: g.Machine.Name, Kind: Server, Parent: -1})
-	gpus, nics := p.inside(at, g.Machine, g.GPUs, g.NICs)
+	gpus, nics := p.inside(at, g)
 	p.nic = append(p.nic, func(nic int) int { return nics[nic] })
 	p.shown = append(p.shown, true)
 	if g.ICI == "" {
@@ -94,7 +98,7 @@ func (p *picture) server(first, place int, g *Group) {
 	to := p.add(Box{ID: id + "-ici", Label: g.ICI, Kind: Plane, Parent: at})
 	for i, gpu := range gpus {
 		if n := g.Leave(place, i); n > 0 {
-			p.join(Link{A: gpu, B: to, Wire: NVLink, Count: n, Rate: g.Link})
+			p.join(Link{A: gpu, B: to, Wire: NVLink, Name: g.Joint, Count: n, Rate: g.Link})
 		}
 	}
 }

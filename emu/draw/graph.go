@@ -62,6 +62,7 @@ func (w Wire) String() string { return wireNames[w] }
 type Link struct {
 	A, B  int // positions of boxes
 	Wire  Wire
+	Name  string // of the wire where it is another than NVLink; else empty
 	Count int
 	Rate  shaping.Rate // of one, each direction; 0: unknown
 	Rail  int          // of a cable: which gives it a colour

@@ -55,6 +55,9 @@ func (l *layout) frameWidth(i, depth int) int {
 		w = max(w, width(b.Label, fontM)+2*pad, width(b.Detail, fontS)+2*pad)
 	}
 	w = max(w, len(planes)*(planeW+gap)+2*pad)
+	if len(planes) == 1 {
+		w = max(w, width(l.Boxes[planes[0]].Label, fontM)+2*gap+2*pad)
+	}
 	if depth == 0 {
 		w = max(w, width(b.Label+" · "+b.Detail, fontL)+2*pad)
 	}
@@ -178,7 +181,7 @@ func (in *inside) planes(server, y int) int {
 		mid := r.x + (2*k+1)*r.w/(2*len(planes))
 		w := planeW
 		if len(planes) == 1 {
-			w = r.w / 2
+			w = max(r.w/2, width(in.Boxes[p].Label, fontM)+2*gap)
 		}
 		in.at[p] = rect{mid - w/2, y, w, planeH}
 		in.label(p, fontM)

@@ -108,7 +108,7 @@ func (l *layout) legend() {
 	seen := map[string]bool{}
 	for i := range l.Links {
 		k := &l.Links[i]
-		s := legendWords[k.Wire]
+		s := cmp.Or(k.Name, legendWords[k.Wire])
 		if t := k.Text(); t != "" {
 			s += ", " + t
 		}

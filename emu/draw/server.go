@@ -12,13 +12,14 @@ const mostPlanes = 6
 
 // inside adds a machine's parts to a server's box, using the first GPUs and NICs
 // alone where told, and returns the boxes of its GPUs and NICs.
-func (g *Graph) inside(server int, m *machine.Machine, gpus, nics int) (gpuBoxes, nicBoxes []int) {
-	d := &dismantled{Graph: g, m: m, id: g.Boxes[server].ID, gpus: len(m.GPUs), nics: len(m.NICs)}
-	if gpus > 0 {
-		d.gpus = min(gpus, d.gpus)
+func (g *Graph) inside(server int, of *Group) (gpuBoxes, nicBoxes []int) {
+	m := of.Machine
+	d := &dismantled{Graph: g, m: m, of: of, id: g.Boxes[server].ID, gpus: len(m.GPUs), nics: len(m.NICs)}
+	if of.GPUs > 0 {
+		d.gpus = min(of.GPUs, d.gpus)
 	}
-	if nics > 0 {
-		d.nics = min(nics, d.nics)
+	if of.NICs > 0 {
+		d.nics = min(of.NICs, d.nics)
 	}
 	d.frames(server)
 	d.devices()
@@ -31,6 +32,7 @@ func (g *Graph) inside(server int, m *machine.Machine, gpus, nics int) (gpuBoxes
 type dismantled struct {
 	*Graph
 	m          *machine.Machine
+	of         *Group
 	id         string
 	gpus, nics int   // in use
 	numa       []int // box of each NUMA node
@@ -119,11 +121,16 @@ func (d *dismantled) devices() {
 	}
 }
 
-// planes adds the NVSwitch chips, as one box where there are many.
+// planes adds the NVSwitch chips, as one box where there are many or where others
+// have them as well.
 func (d *dismantled) planes(server int) {
 	n := len(d.m.Planes)
-	if n > mostPlanes {
-		one := d.add(Box{ID: d.id + "-planes", Label: fmt.Sprintf("%d NVSwitch chips", n), Kind: Plane, Parent: server, Stands: n})
+	if shared := d.of.Shared; n > mostPlanes || n > 0 && shared > 1 {
+		label := fmt.Sprintf("%d NVSwitch chips", n)
+		if shared > 1 {
+			label += fmt.Sprintf(", shared by %d servers", shared)
+		}
+		one := d.add(Box{ID: d.id + "-planes", Label: label, Kind: Plane, Parent: server, Stands: n})
 		for range n {
 			d.plane = append(d.plane, one)
 		}
@@ -145,7 +152,7 @@ func (d *dismantled) links() {
 		} else {
 			to = d.gpu[l.To]
 		}
-		d.join(Link{A: d.gpu[l.GPU], B: to, Wire: NVLink, Count: l.Count, Rate: l.Rate})
+		d.join(Link{A: d.gpu[l.GPU], B: to, Wire: NVLink, Name: d.of.Joint, Count: l.Count, Rate: l.Rate})
 	}
 	for _, l := range d.m.SocketLinks {
 		d.join(Link{A: d.socket[l.A], B: d.socket[l.B], Wire: SocketLink, Count: 1, Rate: l.Rate})

@@ -36,6 +36,17 @@ func (f *Fabric) together(node int) int {
 	return node
 }
 
+// Neighbours returns how many nodes NVLink joins to one, itself included.
+func (f *Fabric) Neighbours(node int) int {
+	n := 0
+	for i := range f.nodes {
+		if f.together(i) == f.together(node) {
+			n++
+		}
+	}
+	return n
+}
+
 // inDomain reports whether two GPUs of different nodes are of one NVLink domain.
 func (f *Fabric) inDomain(a, b int) bool {
 	m, n := &f.nodes[f.gpuNode[a]], &f.nodes[f.gpuNode[b]]

@@ -219,8 +219,8 @@ func (f *Fabric) Ports() int { return len(f.ports) }
 // Port returns a port of a node or of the fabric.
 func (f *Fabric) Port(id PortID) Port { return f.ports[id] }
 
-// SetRate changes the rate of a port in this process alone. It exists for one
-// purpose: to show that times come from the process that owns the port.
+// SetRate changes the rate of a port in this process alone. It exists for tests:
+// to show that times come from the process that owns the port, and follow from it.
 func (f *Fabric) SetRate(id PortID, r shaping.Rate) { f.ports[id].Rate = r }
 
 // NICEgress returns the port by which a node's NIC sends.

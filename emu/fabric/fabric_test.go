@@ -197,6 +197,9 @@ func TestRoutesKeepTheRules(t *testing.T) {
 		c.Fabric.Oversubscription = 1 + rng.IntN(3)
 		if seed%2 == 1 {
 			c.Fabric.Kind = []string{"fat-tree", "dragonfly", "dragonfly+", "torus"}[rng.IntN(4)]
+			if c.Fabric.Kind != "fat-tree" {
+				c.Fabric.Oversubscription = 1
+			}
 			c.Fabric.Routing = []string{"", "static", "hash", "spray"}[rng.IntN(4)]
 			c.Fabric.Planes = rng.IntN(3)
 		}

@@ -247,11 +247,8 @@ func networkConfig(d emu.Fabric, link catalog.Link, seed uint64) (network.Config
 // units deals the nodes out to units: each group is one, in parts where its rails
 // have more nodes than a leaf has ports for.
 func units(c *network.Config, servers []Server) []int {
-	most := c.Radix / 2
-	if o := c.Oversubscription; o > 1 {
-		most = c.Radix * o / (o + 1)
-	}
-	most = cmp.Or(c.Unit, most)
+	o := c.Oversubscription
+	most := cmp.Or(c.Unit, c.Radix*o/(o+1))
 	unit, of := -1, make([]int, len(servers))
 	for i, s := range servers {
 		if s.Place%most == 0 {

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/shaping"
@@ -27,6 +28,19 @@ func (f *Fabric) Notes() []string {
 		seen = append(seen, in)
 	}
 	return all
+}
+
+// Idle names settings of the fabric that change nothing, unless they are what its
+// link comes with, and says what became of a ratio that whole links can't have.
+func (f *Fabric) Idle() []string {
+	c := &f.Cluster.Fabric
+	if f.net == nil {
+		if c.Oversubscription > 1 {
+			return []string{fmt.Sprintf("oversubscription %d: no effect, as no network joins servers", c.Oversubscription)}
+		}
+		return nil
+	}
+	return slices.DeleteFunc(f.net.Idle(), func(s string) bool { return c.Routing == f.link.Routing && strings.HasPrefix(s, "routing ") })
 }
 
 // lost names GPUs without NVLink next to others that have it.

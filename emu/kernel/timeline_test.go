@@ -11,6 +11,7 @@ import (
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/timeline"
 	"github.com/railyard/railyard/shaping"
 )
@@ -19,7 +20,7 @@ import (
 // it began and how long it took in picoseconds, who, with whom, on which port.
 // To rewrite the goldens, run the test with -rewrite and read the difference.
 //
-//	run algo=ring [op=all_reduce] nodes=2 gpus=1 [nics=1] [groups=2] [oversubscription=2]
+//	run algo=ring [op=all_reduce] nodes=2 gpus=1 [nics=1] [groups=2] [oversubscription=2] [uplink=24500]
 //	    [channels=1] [slices=1] [proto=ll|ll128] bytes=4K [iterations=2] [launch=20us] [sync] [in-place]
 //	    [ranks=(0,1)] [ports] [at=up]
 //
@@ -31,7 +32,7 @@ func TestTimelines(t *testing.T) {
 			if d.Cmd != "run" {
 				d.Fatalf(t, "unknown command %q", d.Cmd)
 			}
-			r := newRig(t, scanCluster(t, d))
+			r := newRigOn(t, scanFabric(t, d))
 			run := scanRun(t, d, r)
 			r.run(run)
 			return r.print(&run, scanPick(t, d))
@@ -48,6 +49,18 @@ func scanCluster(t *testing.T, d *datadriven.TestData) emu.Cluster {
 	d.MaybeScanArgs(t, "groups", &groups)
 	d.MaybeScanArgs(t, "oversubscription", &over)
 	return emu.Cluster{Groups: slices.Repeat([]emu.Group{g}, groups), Fabric: emu.Fabric{Oversubscription: over}}
+}
+
+// scanFabric makes links up as narrow as uplink says, in MB/s: real ones are whole.
+func scanFabric(t *testing.T, d *datadriven.TestData) *fabric.Fabric {
+	f, uplink := build(t, scanCluster(t, d)), 0
+	d.MaybeScanArgs(t, "uplink", &uplink)
+	for id := range fabric.PortID(f.Ports()) {
+		if f.Port(id).Node == fabric.Shared && uplink > 0 {
+			f.SetRate(id, shaping.Rate(uplink)*shaping.MBps)
+		}
+	}
+	return f
 }
 
 func scanRun(t *testing.T, d *datadriven.TestData, r *rig) emu.Run {

@@ -170,9 +170,10 @@ func (c *clos) leafName(leaf int) string {
 }
 
 // climb adds spines, and cores where a spine has fewer ports than there are
-// leaves.
+// leaves. All leaves are built alike, for as many hosts as the fullest has room
+// for, and links up are whole: rounding up keeps the ratio from being exceeded.
 func (c *clos) climb() error {
-	c.up = max(c.below/c.Oversubscription, 1)
+	c.up = ceil(c.below, c.Oversubscription)
 	if c.below+c.up > c.Radix {
 		return fmt.Errorf("a leaf with %d NICs needs %d links up, oversubscribed %d:1, and its switch has %d ports; put fewer on a switch, or oversubscribe more",
 			c.below, c.up, c.Oversubscription, c.Radix)
@@ -235,34 +236,24 @@ func (c *clos) addPorts() {
 			c.leafUp, c.leafDown = append(c.leafUp, none), append(c.leafDown, none)
 			continue
 		}
-		c.leafUp = append(c.leafUp, c.bunch(c.leafName(l)+"/up", c.up, c.leafPool(l)))
-		c.leafDown = append(c.leafDown, c.bunch(c.leafName(l)+"/down", c.up, c.leafPool(l)))
+		c.leafUp = append(c.leafUp, c.bunch(c.leafName(l)+"/up", c.up))
+		c.leafDown = append(c.leafDown, c.bunch(c.leafName(l)+"/down", c.up))
 	}
 	if c.tiers == 2 {
 		return
 	}
 	for p := range c.isles * c.pods {
 		links := c.spines * c.podLinks
-		c.podUp = append(c.podUp, c.bunch(fmt.Sprintf("pod%d/up", p), links, c.Rate*shaping.Rate(links)))
-		c.podDown = append(c.podDown, c.bunch(fmt.Sprintf("pod%d/down", p), links, c.Rate*shaping.Rate(links)))
+		c.podUp = append(c.podUp, c.bunch(fmt.Sprintf("pod%d/up", p), links))
+		c.podDown = append(c.podDown, c.bunch(fmt.Sprintf("pod%d/down", p), links))
 	}
 }
 
-// leafPool returns what the links up of a leaf carry together. Where units are
-// those of a declared cluster, their oversubscription is meant as it is said,
-// whatever number of links that takes.
-func (c *clos) leafPool(leaf int) shaping.Rate {
-	if c.UnitOf == nil {
-		return c.Rate * shaping.Rate(c.up)
-	}
-	return max(c.Rate*shaping.Rate(c.hosts[leaf])/shaping.Rate(c.Oversubscription), 1)
-}
-
-// bunch adds the ports for parallel links: one pool of the given rate, or one
+// bunch adds the ports for parallel links: one pool with the rates of all, or one
 // port for each. It returns the first.
-func (c *clos) bunch(name string, links int, pool shaping.Rate) int {
+func (c *clos) bunch(name string, links int) int {
 	if c.pooled {
-		port := c.add(name, pool)
+		port := c.add(name, c.Rate*shaping.Rate(links))
 		c.Ports[port].Spare = c.Oversubscription == 1
 		return port
 	}

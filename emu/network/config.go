@@ -60,6 +60,9 @@ func (r Routing) String() string { return name(routingNames[:], int(r)) }
 // spreads reports whether messages fill parallel links evenly.
 func (r Routing) spreads() bool { return r == Adaptive || r == Spray }
 
+// climbs reports whether leaves have links up to spines.
+func (s Shape) climbs() bool { return s == FatTree || s == RailOptimized || s == RailOnly }
+
 // ParseShape returns the shape of a name in cluster files.
 func ParseShape(s string) (Shape, error) {
 	i := slices.Index(shapeNames[:], s)
@@ -99,8 +102,10 @@ type Config struct {
 	// Hop is the latency of a switch with the cable behind it, Global that of a
 	// long cable between groups, on top.
 	Hop, Global shaping.Duration
-	// Oversubscription is how many times more hosts a leaf has than links up. 0
-	// means 1.
+	// Oversubscription is how many times more hosts a leaf has room for than links
+	// up, which are rounded up to whole ones. 0 means 1. What room is: PerSwitch, the
+	// largest unit, or what the radix makes of it. Leaves with fewer hosts have as
+	// many links.
 	Oversubscription int
 	// Unit is how many servers share a set of leaves in a rail-optimised
 	// network; 0: as many as fit. UnitOf says of each server instead which unit
@@ -110,8 +115,8 @@ type Config struct {
 	// Aligned: no message goes from one rail to another, so that the links up of a
 	// single unit carry nothing.
 	Aligned bool
-	// PerSwitch is how many hosts a switch of a fat-tree or dragonfly has; 0: as
-	// many as its radix makes balanced.
+	// PerSwitch is how many hosts a switch of a fat-tree, dragonfly or dragonfly+ has;
+	// 0: as many as its radix makes balanced.
 	PerSwitch int
 	// Planes is how many separate networks there are, each NIC having a port in
 	// every one at 1/Planes of Rate, of which Radix counts a switch's. 0 means 1.
@@ -159,6 +164,14 @@ func (c *Config) check(hosts []Host) error {
 		return fmt.Errorf("a switch of %d ports at %v: needs at least 2, with a rate", c.Radix, c.Rate)
 	case c.Routing == Valiant && c.Shape != Dragonfly && c.Shape != DragonflyPlus:
 		return fmt.Errorf("routing valiant: goes by a group in the middle, and a %s network has no groups; take it with dragonfly", c.Shape)
+	case c.Oversubscription > 1 && !c.Shape.climbs():
+		return fmt.Errorf("oversubscription %d: says how many more NICs than links up a leaf has, and a %s network has no such leaves; leave it out, or take fat-tree or rail-optimized", c.Oversubscription, c.Shape)
+	case c.Unit > 0 && c.Shape != RailOptimized && c.Shape != RailOnly:
+		return fmt.Errorf("unit %d: servers that share a leaf for each rail, which a %s network does not have; leave it out, or take rail-optimized", c.Unit, c.Shape)
+	case c.PerSwitch > 0 && c.Shape != FatTree && c.Shape != Dragonfly && c.Shape != DragonflyPlus:
+		return fmt.Errorf("%d hosts a switch: a %s network has no choice; leave it out, or take fat-tree or dragonfly", c.PerSwitch, c.Shape)
+	case len(c.Dims) > 0 && c.Shape != Torus:
+		return fmt.Errorf("dims %v: those of a torus, and this is a %s network; leave them out", c.Dims, c.Shape)
 	case len(hosts) == 0:
 		return fmt.Errorf("no NICs to join")
 	}

@@ -8,6 +8,7 @@
 //	dragonfly.go  dragonfly and dragonfly+
 //	plane.go      several networks of one shape beside each other
 //	torus.go      torus of any number of dimensions, rings or rows, links missing or not
+//	idle.go       settings that change nothing, and ratios that whole links can't have
 //	graph.go      ways through any graph: shortest, static or by hash, or by a random middle (Valiant)
 //	cables.go     Trunks: which switches the cables join
 //	cut.go        what ports lose with a switch or a cable

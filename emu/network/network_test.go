@@ -298,6 +298,11 @@ func TestWhatCannotBeBuilt(t *testing.T) {
 		"routing valiant: goes by a group":            {Shape: FatTree, Radix: 4, Routing: Valiant},
 		"links[0]: 1 times from switch 0 to 0":        {Shape: Custom, Radix: 80, Switches: []string{"a"}, Links: []Cable{{Count: 1}}},
 		"a switch of 1 ports at":                      {Shape: Single, Radix: 1},
+		"a torus network has no such leaves":          {Shape: Torus, Radix: 16, Oversubscription: 2},
+		"a dragonfly+ network has no such leaves":     {Shape: DragonflyPlus, Radix: 16, Oversubscription: 2},
+		"which a dragonfly network does not have":     {Shape: Dragonfly, Radix: 16, Unit: 2},
+		"a rail-only network has no choice":           {Shape: RailOnly, Radix: 16, PerSwitch: 2},
+		"and this is a fat-tree network":              {Shape: FatTree, Radix: 16, Dims: []int{2}},
 		"must not be negative":                        {Shape: Single, Radix: 8, Planes: -1},
 	} {
 		c.Rate = 1

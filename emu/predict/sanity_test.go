@@ -125,6 +125,11 @@ func TestNoPortCarriesMoreThanItCan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for id := range fabric.PortID(f.Ports()) {
+				if p := f.Port(id); p.Node == fabric.Shared { // links are whole; here they are parts of one
+					f.SetRate(id, p.Rate/shaping.Rate(tc.over))
+				}
+			}
 			s, records := predict.New(f, true), []emu.Record{}
 			s.Visit = func(e *kernel.Effects) error {
 				records = append(records, e.Records...)

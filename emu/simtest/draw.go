@@ -151,6 +151,24 @@ func drawFabric(rng *rand.Rand, f emu.Fabric) emu.Fabric {
 	if rng.IntN(2) == 0 {
 		f.Dims = []int{1 + rng.IntN(4), 1 + rng.IntN(4), 1 + rng.IntN(3)}[:1+rng.IntN(3)]
 	}
+	return fitting(f)
+}
+
+// fitting leaves out what a shape has no place for, and is refused with it.
+func fitting(f emu.Fabric) emu.Fabric {
+	rails, tree := strings.HasPrefix(f.Kind, "rail"), f.Kind == "fat-tree"
+	if !rails && !tree {
+		f.Oversubscription = 1
+	}
+	if !rails {
+		f.Unit = 0
+	}
+	if !tree && !strings.HasPrefix(f.Kind, "dragonfly") {
+		f.HostsPerSwitch = 0
+	}
+	if f.Kind != "torus" {
+		f.Dims = nil
+	}
 	return f
 }
 

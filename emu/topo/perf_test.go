@@ -85,13 +85,56 @@ func TestWireFollowsPorts(t *testing.T) {
 	}
 }
 
-// Two units that share uplinks at 4:1, of one node each: a quarter of a NIC.
+// Two units that share uplinks at 4:1, of four nodes each: one link of a NIC's rate
+// is no limit to one NIC, and named where it is made slower.
 func TestWireOverUplinks(t *testing.T) {
-	c := emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-h100"}, {Count: 1, System: "dgx-h100"}}}
+	c := emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-h100"}, {Count: 4, System: "dgx-h100"}}}
 	c.Fabric.Oversubscription = 4
-	for _, m := range topo.Measure(build(t, c)) {
-		if m.Test == "ib_write_bw" && (!strings.HasPrefix(m.Limit, "unit") || m.Rate > 12_250*shaping.MBps || m.Rate < 12_100*shaping.MBps) {
+	f := build(t, c)
+	before := topo.Measure(f)
+	slowed := 0
+	for id := range fabric.PortID(f.Ports()) {
+		if f.Port(id).Node == fabric.Shared {
+			if r := f.Port(id).Rate; r != 49*shaping.GBps {
+				t.Fatalf("%s: %v; want one link", f.PortName(id), r)
+			}
+			f.SetRate(id, 12_250*shaping.MBps)
+			slowed++
+		}
+	}
+	if slowed == 0 {
+		t.Fatal("no uplinks")
+	}
+	for i, m := range topo.Measure(f) {
+		if m.Test != "ib_write_bw" {
+			continue
+		}
+		if strings.HasPrefix(before[i].Limit, "unit") || !strings.HasPrefix(m.Limit, "unit") || m.Rate > 12_250*shaping.MBps || m.Rate < 12_100*shaping.MBps {
 			t.Errorf("%s: %v, limited by %s; want a little below 49 / 4 GB/s", m.Note, m.Rate, m.Limit)
+		}
+	}
+}
+
+// TestMeasureEveryLink: over every link one queue pair is named as the limit, since
+// its pauses cost, and the ports where two fill them; and what is no latency of the
+// wire, microseconds of a library, is not called ib_write_lat.
+func TestMeasureEveryLink(t *testing.T) {
+	for _, l := range catalog.Links() {
+		f := build(t, emu.Cluster{Groups: []emu.Group{{Count: 2, System: "dgx-h100"}}, Fabric: emu.Fabric{Kind: "single", Link: l.Name}})
+		for _, m := range topo.Measure(f) {
+			switch {
+			case m.Test == "ib_write_bw" && strings.Contains(m.Note, "one queue pair"):
+				if m.Limit != "the queue pair" {
+					t.Errorf("%s: %v of %v, limited by %s", l.Name, m.Rate, l.Wire.Permille(l.Usable), m.Limit)
+				}
+			case m.Test == "ib_write_bw" && m.Limit == "the queue pair":
+				t.Errorf("%s: two queue pairs, limited by %s at %v", l.Name, m.Limit, m.Rate)
+			case m.Latency > 0:
+				library := m.Latency > 3*shaping.Microsecond
+				if library != (m.Test != "ib_write_lat") || library != strings.Contains(m.Note, "not of the wire") {
+					t.Errorf("%s: %v is called %s, %s", l.Name, m.Latency, m.Test, m.Note)
+				}
+			}
 		}
 	}
 }

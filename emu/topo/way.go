@@ -85,7 +85,7 @@ func (w *Way) route(f *fabric.Fabric, channel int, p collective.Protocol) {
 	r := f.Route(src, dst, channel, p)
 	w.sm(f, src, channel)
 	w.path(f, r.Local)
-	w.Via = w.within()
+	w.Via = w.within(f)
 	if r.Remote {
 		w.Via = "network"
 		if r.SendProxy != src {
@@ -106,12 +106,12 @@ func (w *Way) route(f *fabric.Fabric, channel int, p collective.Protocol) {
 }
 
 // within says what joins two GPUs of a node, by the ports so far.
-func (w *Way) within() string {
+func (w *Way) within(f *fabric.Fabric) string {
 	via := "PCIe"
 	for _, h := range w.Hops {
 		switch {
 		case strings.Contains(h.Name, "/nvlink-"):
-			return "NVLink"
+			return f.System(w.From.Node).Joint()
 		case strings.Contains(h.Name, "/ici-"):
 			return "ICI"
 		case strings.Contains(h.Name, "/dram-"):

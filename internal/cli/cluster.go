@@ -76,6 +76,7 @@ func (h *hardware) cluster(a *App, given func(string) bool) (emu.Cluster, error)
 	if err := asFlags(c.Validate(known())); err != nil {
 		return c, err
 	}
+	h.notes = append(h.notes, idle(&c)...)
 	return c, nil
 }
 
@@ -249,6 +250,18 @@ func imported(c *emu.Cluster) []string {
 		return nil // whoever runs it says so
 	}
 	return f.Notes()
+}
+
+// idle returns which settings of a cluster's fabric change nothing.
+func idle(c *emu.Cluster) []string {
+	if c.Fabric.Oversubscription < 2 && c.Fabric.Routing == "" {
+		return nil
+	}
+	f, err := fabric.New(*c)
+	if err != nil {
+		return nil // whoever runs it says so
+	}
+	return f.Idle()
 }
 
 // flagOf says which flag a field of a cluster comes from.

@@ -47,3 +47,12 @@ func newLogger(level string, w io.Writer) *zap.Logger {
 	e.EncodeTime = zapcore.ISO8601TimeEncoder
 	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.Lock(zapcore.AddSync(w)), l))
 }
+
+// note says on stderr what a user should know, unless told to be quiet.
+func (c *Common) note(a *App, notes []string) {
+	for _, n := range notes {
+		if !c.Quiet {
+			a.complain("coordinator", "note: "+n)
+		}
+	}
+}

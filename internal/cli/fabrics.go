@@ -53,7 +53,7 @@ func (a *App) fabrics() *cobra.Command {
 				err = fmt.Errorf("fabrics %s needs a size: coordinator fabrics %s --nodes 64", args[0], args[0])
 			}
 			if err == nil && len(args) > 0 {
-				err = l.price(a.Stdout, args)
+				err = l.price(a, args)
 			} else if err == nil {
 				return l.list(a.Stdout)
 			}
@@ -228,7 +228,7 @@ type powerJSON struct {
 }
 
 // price counts what a fabric takes.
-func (l *fabricsLine) price(w io.Writer, args []string) error {
+func (l *fabricsLine) price(a *App, args []string) error {
 	name, err := one("fabrics", "fabrics rail-ndr --nodes 64", args)
 	if err != nil {
 		return err
@@ -250,14 +250,15 @@ func (l *fabricsLine) price(w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	l.note(a, n.Idle())
 	b := bill(name, l, ln, n)
 	switch l.Format {
 	case "json":
-		return json.NewEncoder(w).Encode(b)
+		return json.NewEncoder(a.Stdout).Encode(b)
 	case "csv":
-		return writeCSV(w, b.records())
+		return writeCSV(a.Stdout, b.records())
 	}
-	return b.print(w)
+	return b.print(a.Stdout)
 }
 
 func bill(name string, l *fabricsLine, link catalog.Link, n *network.Network) billJSON {

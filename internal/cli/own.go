@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/pace"
 	"github.com/railyard/railyard/emu/suggest"
 	"github.com/railyard/railyard/shaping"
@@ -30,7 +31,7 @@ func (c *BenchConfig) own() []setting {
 		{name: "channels", arg: "N", usage: "lanes of the algorithm (default the system's)", set: whole(&c.Channels, 1, 64)}, // MAXCHANNELS of NCCL 2.25 and later
 		{name: "slices", arg: "N", usage: "slices a chunk: 1, 2 or 4 (default the algorithm's own)", set: c.setSlices},
 		{name: "nccl", arg: "VERSION", def: newestNCCL, usage: "NCCL version whose tuner auto follows: 2.18 to 2.30", set: c.setNCCL},
-		{name: "profile", arg: "SYSTEM", values: append(profileNames(), clouds...), usage: "take the NCCL variables that this system's environment sets, below those of the process; aws, gcp: those of the cloud's instance with such GPUs; none (default the system's own; systems NAME shows them)", set: choice(&c.Profile, append(profileNames(), clouds...), nil)},
+		{name: "profile", arg: "SYSTEM", values: append(profileNames(), catalog.Clouds()...), usage: "take the NCCL variables that this system's environment sets, below those of the process; aws, gcp: those of the cloud's instance with such GPUs; none (default the system's own; systems NAME shows them)", set: choice(&c.Profile, append(profileNames(), catalog.Clouds()...), nil)},
 		{name: "clock", arg: "CLOCK", def: "virtual", values: clocks, usage: "who advances time: virtual computes it, paced goes by the wall clock", set: choice(&c.Clock, clocks, nil)},
 		{name: "dilation", arg: "N", usage: "with --clock paced, how many times slower than the hardware (default auto: the least that keeps the times)", set: c.setDilation},
 		{name: "compare", usage: "with --clock paced, print what predict says as well", set: toggle(&c.Compare)},

@@ -27,10 +27,6 @@ func profileNames() []string {
 	return all
 }
 
-// clouds are the beginnings of their systems' names: --profile takes them for the
-// instance with the GPUs of the cluster.
-var clouds = []string{"aws", "gcp"}
-
 // profiled returns the App as the command line sees it: what the system's
 // environment sets for NCCL, or that of the one --profile names, stands below the
 // variables of the process.
@@ -38,7 +34,7 @@ func (l *benchLine) profiled(a *App, flags *pflag.FlagSet) (*App, error) {
 	l.said = a.Getenv
 	own := ownSystem(a, flags)
 	name := strings.ToLower(flags.Lookup("profile").Value.String())
-	if slices.Contains(clouds, name) {
+	if slices.Contains(catalog.Clouds(), name) {
 		var err error
 		if name, err = instanceOf(name, own); err != nil {
 			return a, err
@@ -49,6 +45,9 @@ func (l *benchLine) profiled(a *App, flags *pflag.FlagSet) (*App, error) {
 		return a, nil // whoever reads the flag says what is wrong with it
 	}
 	l.profile = &s
+	if own, err := catalog.LookupSystem(own); err == nil {
+		l.notes = append(l.notes, stranger(&s, &own)...)
+	}
 	b := *a
 	b.Getenv = func(name string) string {
 		if v := a.Getenv(name); v != "" || name == "NCCL_ALGO" && pointToPoint(l.config.Op) {
@@ -57,6 +56,21 @@ func (l *benchLine) profiled(a *App, flags *pflag.FlagSet) (*App, error) {
 		return s.Variable(name)
 	}
 	return &b, nil
+}
+
+// stranger says what of an instance whose variables are taken is not the cluster's.
+func stranger(profile, own *catalog.System) []string {
+	var all []string
+	say := func(format string, args ...any) {
+		all = append(all, "--profile "+profile.Name+": "+fmt.Sprintf(format, args...))
+	}
+	if a, b := profile.Product(), own.Product(); a != b {
+		say("variables of an instance with %s GPUs, and %s has %s", a, own.Name, b)
+	}
+	if a, b := profile.Cloud(), own.Cloud(); b != "" && a != b {
+		say("variables of %s's transport (%s), and %s is an instance of %s with %s", a, profile.Link, own.Name, b, own.Link)
+	}
+	return all
 }
 
 // pointToPoint reports whether NCCL makes an operation of sends and receives, in
@@ -91,16 +105,20 @@ func ownSystem(a *App, flags *pflag.FlagSet) string {
 }
 
 // instanceOf returns the instance of a cloud that is most like a system: with GPUs of
-// its generation, of its model if there is one, and as many NICs.
+// its maker and generation, of its model if there is one, and as many NICs. An
+// instance is most like itself.
 func instanceOf(cloud, system string) (string, error) {
 	own, err := catalog.LookupSystem(system)
 	best, most := "", -1
 	for _, s := range catalog.Systems() {
-		if err != nil || s.Compute != own.Compute || !strings.HasPrefix(s.Name, cloud+"-") {
+		if err != nil || s.Compute != own.Compute || s.Arch != own.Arch || s.Cloud() != cloud {
 			continue
 		}
 		like := 0
-		if s.Model == own.Model {
+		if s.Name == own.Name {
+			like += 4
+		}
+		if s.Product() == own.Product() {
 			like += 2
 		}
 		if s.NICs == own.NICs {

@@ -199,26 +199,38 @@ func (a *App) topoExport(file string, in *machine.Import, f *topoFlags) error {
 	if len(chosen) > 1 {
 		return fmt.Errorf("--machine: %s has %d machines and a topology file holds one; allowed are %s", file, len(chosen), strings.Join(machineNames(in), ", "))
 	}
-	if says := lostByExport(&chosen[0]); says != "" {
+	for _, says := range lostByExport(&chosen[0]) {
 		fmt.Fprintf(a.Stderr, "%s: missing: %s\n", file, says)
 	}
 	return a.deliver(topoxml.Write(&chosen[0]), f.out)
 }
 
 // lostByExport says what of a system of the catalog no topology file can: that
-// several servers make one domain or slice.
-func lostByExport(m *machine.Machine) string {
+// several servers make one domain or slice, and what joins them.
+func lostByExport(m *machine.Machine) []string {
 	s, err := catalog.LookupSystem(m.Name)
-	switch {
-	case err != nil:
-		return ""
-	case s.Board.Domain > 0 && m.Domain == "":
-		return fmt.Sprintf("nvlink domain: the format tells none of several servers, of which here %d make one; what is read back ends its NVLink with itself, unless its cluster file gives it a domain",
-			s.Board.Domain)
-	case s.Board.ICI.Chips > 0:
-		return fmt.Sprintf("slice: the format tells no torus of several hosts; what is read back ends its ICI with itself, so name system: %s in a cluster file instead", s.Name)
+	if err != nil {
+		return nil
 	}
-	return ""
+	var all []string
+	switch {
+	case s.Board.Domain > 0 && m.Domain == "":
+		all = append(all, fmt.Sprintf("nvlink domain: the format tells none of several servers, of which here %d make one; what is read back ends its NVLink with itself, unless its cluster file gives it a domain",
+			s.Board.Domain))
+	case s.Board.ICI.Chips > 0:
+		all = append(all, fmt.Sprintf("slice: the format tells no torus of several hosts; what is read back ends its ICI with itself, so name system: %s in a cluster file instead", s.Name))
+	}
+	if back := catalog.Like(m); back.Link != s.Link || len(s.Env) > 0 {
+		text := fmt.Sprintf("transport: the format does not tell that %s links join servers; what is read back gets %s unless its cluster file says fabric: {link: %s}", s.Link, back.Link, s.Link)
+		if back.Link == s.Link {
+			text = "transport: the format does not tell what the environment sets for NCCL"
+		}
+		if len(s.Env) > 0 {
+			text += ", and variables of NCCL by --profile " + s.Name
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 // choose returns the machine with a name, all of them without one.

@@ -73,3 +73,53 @@ func TestTopoFile(t *testing.T) {
 		t.Error("--nodes with two hosts in the file is accepted")
 	}
 }
+
+// What a flag can't do on the network that there is gets refused or noted, on every
+// command that takes it, and --quiet is quiet.
+func TestFabricFlagsWithoutEffect(t *testing.T) {
+	s, f := newSession(t), &fake{}
+	s.Hosts.Bench = f.bench
+	for _, tc := range []struct {
+		line, want string
+		code       int
+	}{
+		{"bench all_reduce --nodes 2 --fabric single-ndr --oversubscription 3", "a single network has no such leaves", ExitUsage},
+		{"fabrics single-ndr --nodes 8 --oversubscription 3", "a single network has no such leaves", ExitUsage},
+		{"fabrics torus-ndr --nodes 8 --unit 3", "which a torus network does not have", ExitUsage},
+		{"bench all_reduce --nodes 2 --fabric dragonfly-ndr --routing valiant", "note: routing valiant: no effect", ExitOK},
+		{"topo show --fabric dragonfly-ndr --routing valiant", "note: routing valiant: no effect", ExitOK},
+		{"topo show --fabric dragonfly-ndr --routing valiant --quiet", "", ExitOK},
+		{"bench all_reduce --nodes 2 --oversubscription 2", "note: oversubscription 2: no effect, as all servers are in one unit", ExitOK},
+		{"bench all_reduce --oversubscription 2", "note: oversubscription 2: no effect, as no network joins servers", ExitOK},
+		{"topo path gpu0@node0 gpu0@node1 --fabric single-ndr --routing hash", "note: routing hash: no effect", ExitOK},
+		{"fabrics rail-ndr --nodes 8 --unit 4 --oversubscription 3", "note: oversubscription 3: links are whole, so that a leaf with room for 4 NICs has 2 up", ExitOK},
+		{"fabrics rail-ndr --nodes 64 --oversubscription 8", "", ExitOK},
+		{"topo show --fabric single-roce-400", "", ExitOK},
+	} {
+		if code := s.run(tc.line); code != tc.code || !strings.Contains(s.err.String(), tc.want) || tc.want == "" && s.err.Len() > 0 {
+			t.Errorf("%s: exit %d, %q; want %d, %q", tc.line, code, s.err.String(), tc.code, tc.want)
+		}
+	}
+}
+
+// Rail-optimised or fat tree, a NIC a server hangs on the same switches.
+func TestUplinksOfPartlyFilledUnits(t *testing.T) {
+	s := newSession(t)
+	var said []string
+	for _, shape := range []string{"rail", "fat-tree"} {
+		for _, line := range []string{"fabrics " + shape + "-ndr --nodes 64 --nics 1", "topo path gpu0@node0 gpu0@node63 --nodes 64 --gpus-per-node 1 --nics 1 --fabric " + shape + "-ndr"} {
+			if code := s.run(line + " --oversubscription 8"); code != ExitOK {
+				t.Fatalf("%s: %s", line, s.err.String())
+			}
+			said = append(said, s.out.String())
+		}
+	}
+	if !strings.Contains(said[0], "14 between switches") || !strings.Contains(said[2], "14 between switches") {
+		t.Errorf("%s\n%s", said[0], said[2])
+	}
+	for _, path := range []string{said[1], said[3]} {
+		if strings.Count(path, "343 GB/s") != 2 { // 7 links of 49 GB/s, up and down
+			t.Errorf("%s", path)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/draw"
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/machine"
@@ -90,7 +91,7 @@ func (l *graphLine) graph(a *App, args []string, given func(string) bool) (*draw
 	for _, g := range l.cluster.Groups {
 		m := l.server(&g, node)
 		_, gpus := f.GPURange(node)
-		drawn := draw.Group{Count: g.Count, Machine: &m, GPUs: gpus, NICs: f.NICs(node)}
+		drawn := draw.Group{Count: g.Count, Machine: &m, GPUs: gpus, NICs: f.NICs(node), Joint: f.System(node).Joint(), Shared: f.Neighbours(node)}
 		overICI(f, node, &drawn)
 		groups = append(groups, drawn)
 		node += g.Count
@@ -183,7 +184,8 @@ func (l *graphLine) read(a *App, file string) (*machine.Import, error) {
 func (l *graphLine) imported(file string, in *machine.Import) *draw.Graph {
 	var groups []draw.Group
 	for i := range in.Machines {
-		groups = append(groups, draw.Group{Count: 1, Machine: &in.Machines[i]})
+		like := catalog.Like(&in.Machines[i])
+		groups = append(groups, draw.Group{Count: 1, Machine: &in.Machines[i], Joint: like.Joint()})
 	}
 	return draw.Cluster(machineName(file), groups, nil, shaping.Rate(0), max(l.most, len(groups)))
 }

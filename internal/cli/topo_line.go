@@ -77,6 +77,7 @@ func (l *topoLine) command(a *App, use, about, long string, own []setting, takes
 			err = l.build(a, given)
 		}
 		if err == nil {
+			l.Common.note(a, l.hardware.notes)
 			err = run(args)
 		}
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/machine/topoxml"
 )
 
 // Every file of the field that a machine can be made of becomes a cluster file
@@ -82,6 +84,64 @@ func TestTopoOfSystems(t *testing.T) {
 		if said := s.err.String(); code != ExitOK || !strings.Contains(said, says) || (says == "") != (said == "") {
 			t.Errorf("%s: exit %d: %s", system, code, s.err.String())
 		}
+	}
+}
+
+// TestExportSaysWhatItLoses: of every system, what comes back of an export with other
+// links between servers, without its variables, or without others in its domain, was
+// said to be missing; nothing is said where all comes back.
+func TestExportSaysWhatItLoses(t *testing.T) {
+	s := newSession(t)
+	for _, c := range catalog.Systems() {
+		code := s.run("topo export --system " + c.Name)
+		said := s.err.String()
+		in, err := topoxml.Read(c.Name, s.out.Bytes())
+		if code != ExitOK || err != nil {
+			t.Fatalf("%s: exit %d: %s, %v", c.Name, code, said, err)
+		}
+		back := catalog.Like(&in.Machines[0])
+		if lost := back.Link != c.Link || len(c.Env) > 0; lost != strings.Contains(said, "missing: transport: ") {
+			t.Errorf("%s comes back with %s: %q", c.Name, back.Link, said)
+		}
+		if alone := c.Board.Domain > 0 || c.Board.ICI.Chips > 0; alone != (strings.Contains(said, "missing: nvlink domain") || strings.Contains(said, "missing: slice")) {
+			t.Errorf("%s: %q", c.Name, said)
+		}
+	}
+}
+
+// TestGraphNamesTheLinks: a drawing says what its makers call the links between GPUs,
+// of every system and also where an export of it is drawn, and that a domain's
+// switches are shared; topo show has the same words.
+func TestGraphNamesTheLinks(t *testing.T) {
+	s := newSession(t)
+	for _, c := range catalog.Systems() {
+		if c.NVLink.Wire == 0 || s.run("topo graph --system "+c.Name) != ExitOK {
+			continue
+		}
+		drawn := s.out.String()
+		s.run("topo show --system " + c.Name)
+		shown := s.out.String()
+		s.run("topo export --out $DIR/x.xml --system " + c.Name)
+		s.run("topo graph $DIR/x.xml")
+		for _, name := range []string{"NVLink", "ICI", "Infinity Fabric"} {
+			for from, text := range map[string]string{"topo graph": drawn, "topo graph of an export": s.out.String()} { // order: each alone
+				if c.GPUs > 1 && strings.Contains(text, name+", ") != (name == c.Joint()) {
+					t.Errorf("%s of %s: the legend has %q: %v", from, c.Name, name, name != c.Joint())
+				}
+			}
+			if c.GPUs > 1 && strings.Contains(shown, name) != (name == c.Joint()) {
+				t.Errorf("topo show of %s has %q: %v", c.Name, name, name != c.Joint())
+			}
+		}
+		if shared := strings.Contains(drawn, "shared by 2 servers"); shared != (c.Board.Domain > 1) {
+			t.Errorf("%s: two servers of a domain of %d: shared %v", c.Name, c.Board.Domain, shared)
+		}
+	}
+	if s.run("topo graph --system gb200-nvl72 --nodes 18"); strings.Count(s.out.String(), "18 NVSwitch chips, shared by 18 servers") < 3 {
+		t.Error("18 trays: nothing says that all share the chips")
+	}
+	if s.run("topo graph --system gb200-nvl72 --nodes 1"); strings.Contains(s.out.String(), "shared") {
+		t.Error("a tray alone shares its chips")
 	}
 }
 

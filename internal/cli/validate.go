@@ -54,6 +54,9 @@ func (a *App) validateFiles(files []string, effective bool) error {
 			errs = append(errs, err)
 			continue
 		}
+		for _, n := range idle(&c) {
+			a.complain(f, "note: "+n)
+		}
 		e := c.Effective(known())
 		if effective {
 			a.Stdout.Write(e.YAML())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"unicode/utf8"
 )
 
 // ErrUnknown says that a file is no network of a kind that is read.
@@ -29,12 +30,15 @@ func Read(data []byte) (*Survey, error) {
 	return s, nil
 }
 
+// action is what a template has in place of text: {{ .Name }}, {{- range $i := … }}.
+var action = regexp.MustCompile(`\{\{(- )?\s*(/\*|[(]*[.$"]?[A-Za-z_])[^\x00-\x08\x0e-\x1f]*?\}\}`)
+
 func read(data []byte) (*Survey, error) {
 	text := bytes.TrimSpace(data)
 	switch {
 	case bytes.HasPrefix(text, []byte("<")):
 		return readXML(data)
-	case bytes.Contains(data, []byte("{{")) && bytes.Contains(data, []byte("}}")):
+	case utf8.Valid(data) && !bytes.ContainsRune(data, 0) && action.Match(data):
 		return nil, errTemplate
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[{")), isJSONList(text):
 		s, err := readNetQ(data)

@@ -3,6 +3,7 @@ package survey
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -117,6 +118,35 @@ func TestHostile(t *testing.T) {
 				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
 		})
+	}
+}
+
+// TestTemplates: what a program would fill in is told as such; bytes that happen to
+// have two braces are not, nor are brackets of YAML and JSON within each other.
+func TestTemplates(t *testing.T) {
+	for _, s := range []string{"name: {{ .Name }}\ntopology: 1\n", "{{- range $i := until 3 }}\nx: 1\n{{ end }}", "a: {{/* why */}}", "a: {{ (len .X) }}", "a: {{ \"x\" }}"} {
+		if _, err := Read([]byte(s)); !errors.Is(err, errTemplate) {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		b := make([]byte, 40+rng.IntN(400))
+		for i := range b {
+			b[i] = byte(rng.UintN(256))
+		}
+		i := rng.IntN(20)
+		copy(b[i:], "{{")
+		copy(b[i+4:], "name")
+		copy(b[len(b)-4:], "}}")
+		if _, err := Read(b); errors.Is(err, errTemplate) {
+			t.Fatalf("%q is a template", b)
+		}
+	}
+	for _, s := range []string{`{"a": {"b": {"c": 1}}, "d": [{}]}`, "a: {{1: 2}: 3}}", "{{}}", "\x00{{ .Name }}", "a {{ .B \x01 }}"} {
+		if _, err := Read([]byte(s)); errors.Is(err, errTemplate) {
+			t.Errorf("%q is a template", s)
+		}
 	}
 }
 
