@@ -61,7 +61,7 @@ func TestUsage(t *testing.T) {
 		{"-b above -e", bench("-b", "2M", "-e", "1M"), []string{"-b", "-e"}},
 		{"more nodes than ports", bench("--nodes", "9000"), []string{"--nodes", "9000", "ports"}},
 		{"more processes than nodes", bench("--nodes", "2", "--procs", "3"), []string{"--procs 3"}},
-		{"not yet", bench("--trace", "t.json"), []string{"not yet"}},
+		{"not yet", bench("-z", "2"), []string{"not yet"}},
 		{"nodesim missing", bench("--nodesim", "/nonexistent"), []string{"--nodesim /nonexistent", "no such file"}},
 		{"nodesim of another version", bench("--nodes", "2", "--nodesim", other(t)), []string{"version mismatch", "other"}},
 		{"no nodesim at all", bench("--nodes", "2", "--nodesim", binary(t, "coordinator")), []string{"did not start"}},
