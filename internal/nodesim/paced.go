@@ -121,16 +121,10 @@ func (p *paced) step() (over bool, err error) {
 	return false, nil
 }
 
-// frozen is how long a process must have been behind, in nanoseconds, to count as
-// stopped (assumed: a host that is merely busy lets it run sooner). What it did
-// not do in that time, its GPUs and NICs have not done. What a busy host holds up
-// is made up for, in emulated time as if nothing had been.
-const frozen = 300e6
-
 // thaw notes that the actor runs again, so many nanoseconds after it should have.
 func (p *paced) thaw(behind int64) {
 	p.late.Stall = max(p.late.Stall, behind)
-	if behind < frozen {
+	if behind < pace.Frozen {
 		return
 	}
 	p.stopped += behind

@@ -78,27 +78,48 @@ func (t *table) trust() trustJSON {
 			worst = i
 		}
 	}
-	switch {
-	case worst < 0:
+	if worst < 0 {
 		v.Why = "nothing was run"
-	case all.Late == 0:
-		v.Why = fmt.Sprintf("all %d frames came in time, so every time is what the virtual clock computes", all.Deliveries)
-	case t.paces[worst].off == 0:
-		v.Why = fmt.Sprintf("%d of %d frames were late, and every time is what the virtual clock computes", all.Late, all.Deliveries)
-	case t.paces[worst].off <= coordinator.Tolerance:
-		v.Why = fmt.Sprintf("%d of %d frames were late, and no time is off by more than %s of what the virtual clock computes",
-			all.Late, all.Deliveries, percent(t.paces[worst].off))
+		return v
+	}
+	// Times decide, and lateness is for the words alone: a process that stood
+	// still shifts times without making a single frame late.
+	p := &t.paces[worst]
+	v.Trustworthy = p.off <= coordinator.Tolerance
+	switch {
+	case p.off == 0:
+		v.Why = came(&all) + ", and every time is what the virtual clock computes"
+	case v.Trustworthy:
+		v.Why = fmt.Sprintf("%s, and no time is off by more than %s of what the virtual clock computes", came(&all), percent(p.off))
 	default:
-		v.Trustworthy = false
-		p := &t.paces[worst]
-		v.Why = fmt.Sprintf("%d of %d frames were late, and at %d bytes a time is off by %s of what the virtual clock computes, above %s",
-			all.Late, all.Deliveries, p.size, percent(p.off), percent(coordinator.Tolerance))
-		if p.Straggler != "" {
-			v.Why += fmt.Sprintf("; straggler %s, %v behind in wall time", p.Straggler, time.Duration(p.Lateness.Stall).Round(time.Microsecond))
-		}
-		v.Why += fmt.Sprintf("; --dilation %d would have been enough", v.Enough)
+		v.Why = fmt.Sprintf("%s, and at %d bytes a time is off by %s of what the virtual clock computes, above %s",
+			came(&all), p.size, percent(p.off), percent(coordinator.Tolerance)) + remedy(p)
 	}
 	return v
+}
+
+// came says how many frames came in time.
+func came(l *pace.Lateness) string {
+	switch {
+	case l.Deliveries == 0:
+		return "no frame left its process"
+	case l.Late == 0:
+		return fmt.Sprintf("all %d frames came in time", l.Deliveries)
+	default:
+		return fmt.Sprintf("%d of %d frames were late", l.Late, l.Deliveries)
+	}
+}
+
+// remedy says who held up a row that is off, and what to do about it. A larger
+// dilation gives frames more time, and makes nobody go on who was stopped.
+func remedy(p *pacedRow) (text string) {
+	if p.Straggler != "" {
+		text = fmt.Sprintf("; straggler %s, %v behind in wall time", p.Straggler, time.Duration(p.Lateness.Stall).Round(time.Microsecond))
+	}
+	if p.Lateness.Stall >= pace.Frozen {
+		return text + ": it was stopped, or got no processor, which no dilation makes up for; run it again"
+	}
+	return text + fmt.Sprintf("; --dilation %d would have been enough", p.Enough)
 }
 
 func percent(thousandths int64) string {
