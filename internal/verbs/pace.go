@@ -137,12 +137,18 @@ func (t *table) pacedTiming() string {
 	if len(t.paces) == 0 {
 		return text
 	}
-	least, most, clocks := t.paces[0].Dilation, t.paces[0].Dilation, int64(0)
+	least, most, clocks, frames := t.paces[0].Dilation, t.paces[0].Dilation, int64(0), uint64(0)
 	for i := range t.paces {
 		p := &t.paces[i]
+		frames += p.Lateness.Deliveries
 		least, most, clocks = min(least, p.Dilation), max(most, p.Dilation), max(clocks, p.ClockError)
 	}
-	text += fmt.Sprintf("; paced at dilation %d", least)
+	if frames > 0 {
+		text += "; paced"
+	} else {
+		text += "; nothing was paced, as nothing left a process: it took what computing takes, asked for"
+	}
+	text += fmt.Sprintf(" at dilation %d", least)
 	if most > least {
 		text += fmt.Sprintf(" to %d", most)
 	}
@@ -152,8 +158,16 @@ func (t *table) pacedTiming() string {
 	if clocks > 0 {
 		text += fmt.Sprintf("; clocks of other hosts known to %v", time.Duration(clocks))
 	}
-	return text + fmt.Sprintf("; %d processes, %d frames, %d events in %.2f s; %d iterations a cell at most",
-		t.started.Procs, t.cost.Frames, t.cost.Events, t.cost.Wall.Seconds(), t.iterations)
+	return text + fmt.Sprintf("; %s, %d frames, %d events in %.2f s; %d iterations a cell at most",
+		procs(t.started.Procs), t.cost.Frames, t.cost.Events, t.cost.Wall.Seconds(), t.iterations)
+}
+
+// procs says how many processes.
+func procs(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }
 
 // compareJSON is what predict and the paced clock say of a row.

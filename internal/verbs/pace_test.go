@@ -54,3 +54,17 @@ func TestTrust(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingPaced: where nothing left a process the dilation that was asked for
+// is not said to have been kept.
+func TestNothingPaced(t *testing.T) {
+	for _, deliveries := range []uint64{0, 9} {
+		tab := pacedTable(0, coordinator.Pace{Dilation: 10, Lateness: pace.Lateness{Deliveries: deliveries}})
+		tab.started.Procs = 1
+		got := tab.timing()
+		if strings.Contains(got, "; paced at dilation 10") != (deliveries > 0) || strings.Contains(got, "nothing was paced") != (deliveries == 0) ||
+			!strings.Contains(got, "; 1 process,") {
+			t.Errorf("%d frames: %s", deliveries, got)
+		}
+	}
+}
