@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -310,12 +311,18 @@ func TestPacedEnds(t *testing.T) {
 	}))
 }
 
-// TestPacedIsInterrupted: whoever has seen enough need not wait for the end.
+// TestPacedIsInterrupted: whoever has seen enough need not wait for the end. How
+// far off that is was said before.
 func TestPacedIsInterrupted(t *testing.T) {
 	inBubble(t, Config{Cluster: four(false)}, func(b *bubble) {
 		ctx, cancel := context.WithTimeout(b.t.Context(), time.Second)
 		defer cancel()
-		err := b.Bench(ctx, wall("ring", 10_000_000), Sink{Started: func(Started) error { return nil }, Row: func(Row) error { return nil }})
+		var said []string
+		err := b.Bench(ctx, wall("ring", 10_000_000), Sink{Started: func(Started) error { return nil }, Row: func(Row) error { return nil },
+			Doing: func(what string) { said = append(said, what) }})
+		if len(said) != 1 || !strings.Contains(said[0], "running at dilation 10000000: takes about ") {
+			t.Errorf("said %q", said)
+		}
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ended with %v", err)
 		}
