@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -176,6 +177,9 @@ func TestPacedChooses(t *testing.T) {
 		p := row.Pace
 		if !p.Chosen || p.Limit == "" || p.Off(&row.Row) > Tolerance {
 			t.Errorf("off by %d ‰ at %+v", p.Off(&row.Row), p)
+		}
+		if want := fmt.Sprintf("tried out at %d, ", p.Dilation/2); !strings.Contains(p.Limit, want) {
+			t.Errorf("at %d the limit is %q, which does not say %q", p.Dilation, p.Limit, want)
 		}
 		less := b.bench(wall("ring", p.Dilation/2))
 		if margin*less.Pace.Off(&less.Row) <= Tolerance {
