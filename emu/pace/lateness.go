@@ -18,6 +18,12 @@ type Lateness struct {
 	Stall int64
 }
 
+// Frozen is how long a process must have been behind, in nanoseconds, to count as
+// stopped (assumed: a host that is merely busy lets it run sooner). What it did
+// not do in that time, its GPUs and NICs have not done. What a busy host holds up
+// is made up for, in emulated time as if nothing had been.
+const Frozen int64 = 300e6
+
 // Departed notes what has left.
 func (l *Lateness) Departed(by shaping.Duration) {
 	l.Departures++

@@ -83,7 +83,25 @@ func (s *screen) End(f report.Footer) error {
 		f.End = time.Now()
 	}
 	s.progress.clear()
+	if s.config.Format == "csv" {
+		s.remark(f)
+	}
 	return s.writer.End(f)
+}
+
+// remark says on stderr what the footer has and CSV has no place for: that the
+// times can't be trusted, and what --compare asked for.
+func (s *screen) remark(f report.Footer) {
+	var lines []string
+	if f.Untrusted {
+		lines = append(lines, "Timing: "+f.Timing)
+	}
+	if s.config.Compare {
+		lines = append(lines, f.Explain...)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(s.progress.w, line)
+	}
 }
 
 // finish closes the report after a run that returned err, and says what the

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/pace"
@@ -28,6 +29,19 @@ const tries = 8
 // out: the host may be busier later.
 const margin = 4
 
+// found says what would break first below a dilation that was tried out: what was
+// measured, unless trying has shown otherwise.
+func found(l pace.Limit, d, broke int64) string {
+	switch {
+	case broke > 0:
+		return fmt.Sprintf("times: tried out at %d, they were off; reckoned beforehand was %d, by %s", broke, l.Dilation, l.What)
+	case d != l.Dilation:
+		return fmt.Sprintf("not known; reckoned beforehand was %d, by %s", l.Dilation, l.What)
+	default:
+		return l.What
+	}
+}
+
 // choose finds the least dilation, to a factor of two, that keeps the times of a
 // batch: from what the host was measured to carry it goes up while times are off,
 // and down while they are not. What it took against what was measured is
@@ -39,9 +53,14 @@ func (s *session) choose(ctx context.Context, c *sweep.Case, b emu.Batch, want s
 	t, check := s.timeline, s.check
 	defer func() { s.timeline, s.check = t, check }()
 	s.timeline, s.check = nil, false
+	broke := int64(0) // largest that was tried out and did not keep the times
 	keeps := func(d int64) (bool, error) {
 		res, _, err := s.onWall(ctx, b, d)
-		return err == nil && margin*off(c.Mean(&res, b), want) <= Tolerance, err
+		ok := err == nil && margin*off(c.Mean(&res, b), want) <= Tolerance
+		if !ok {
+			broke = max(broke, d)
+		}
+		return ok, err
 	}
 	p.row.Dilation = 0 // nothing is chosen yet
 	d, known := limit.Dilation, p.strain[limit.Work] > 0
@@ -64,6 +83,7 @@ func (s *session) choose(ctx context.Context, c *sweep.Case, b emu.Batch, want s
 		d, known, kept = next, known || !kept, ok
 	}
 	p.row.Dilation = d
+	p.row.Limit = found(limit, d, broke)
 	p.strain[limit.Work] = float64(d) / float64(limit.Dilation)
 	return err
 }

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/railyard/railyard/emu/pace"
@@ -39,6 +40,20 @@ func TestOff(t *testing.T) {
 		row := sweep.Row{OutOfPlace: sweep.Cell{Time: test.got}}
 		if got := (&Pace{OutOfPlace: test.computed}).Off(&row); got != test.want {
 			t.Errorf("%v for %v is off by %d ‰, want %d", test.got, test.computed, got, test.want)
+		}
+	}
+}
+
+// TestWait: what takes longer than two minutes is said before it begins.
+func TestWait(t *testing.T) {
+	for _, test := range []struct {
+		span     shaping.Duration
+		dilation int64
+		want     string
+	}{{12 * shaping.Millisecond, 10_000, ""}, {12*shaping.Millisecond + 1000, 10_000, "about 2m0s"}, {36 * shaping.Millisecond, 1_000_000, "about 10h0m0s"}} {
+		got := wait(test.span, test.dilation)
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%v at %d: %q, want %q", test.span, test.dilation, got, test.want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/pace"
@@ -60,8 +61,9 @@ type pacing struct {
 	// strain is what part of what Choose said it took, by what was the limit:
 	// what a host can carry at rest it can't when busy. 0: not known.
 	strain map[bool]float64
-	asked  pace.Demand // by the row's first batch
-	row    *Pace       // so far
+	asked  pace.Demand      // by the row's first batch
+	row    *Pace            // so far
+	span   shaping.Duration // of the batch, as computed
 }
 
 func (k *Cluster) newPacing(ctx context.Context, dilation int64, doing func(string)) (*pacing, error) {
@@ -135,19 +137,34 @@ func (s *session) rehearse(ctx context.Context, b emu.Batch) (sweep.Result, Cost
 		bare.Runs[i].Real = 0
 	}
 	res, cost, err := s.execute(ctx, bare)
+	if err == nil {
+		s.pacing.span = max(res.Now.Sub(b.Runs[0].Offset), 1)
+	}
 	if err == nil && s.pacing.row == nil {
 		s.pacing.demand(s, &res, cost, b)
 	}
 	return res, cost, err
 }
 
+// long is what people are told of before it begins.
+const long = 2 * time.Minute
+
+// wait says what a batch of so long takes by the wall, when that is long.
+func wait(span shaping.Duration, dilation int64) string {
+	m := pace.Mapping{Dilation: dilation}
+	if lasts := time.Duration(m.Lasts(span)); lasts > long {
+		return fmt.Sprintf(": takes about %v; a smaller --dilation takes less", lasts.Round(time.Minute))
+	}
+	return ""
+}
+
 // onWall runs a batch under the wall clock.
 func (s *session) onWall(ctx context.Context, b emu.Batch, dilation int64) (sweep.Result, Cost, error) {
-	what := "running"
+	what, span := "running", s.pacing.span
 	if p := s.pacing; p.row.Dilation != dilation {
 		what = "trying"
 	}
-	s.drive = newDrive(s, dilation, fmt.Sprintf("%s at dilation %d", what, dilation))
+	s.drive = newDrive(s, dilation, fmt.Sprintf("%s at dilation %d%s", what, dilation, wait(span, dilation)))
 	defer s.drive.stop()
 	s.renew()
 	return s.execute(ctx, b)

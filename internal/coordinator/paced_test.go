@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -176,6 +178,9 @@ func TestPacedChooses(t *testing.T) {
 		if !p.Chosen || p.Limit == "" || p.Off(&row.Row) > Tolerance {
 			t.Errorf("off by %d ‰ at %+v", p.Off(&row.Row), p)
 		}
+		if want := fmt.Sprintf("tried out at %d, ", p.Dilation/2); !strings.Contains(p.Limit, want) {
+			t.Errorf("at %d the limit is %q, which does not say %q", p.Dilation, p.Limit, want)
+		}
 		less := b.bench(wall("ring", p.Dilation/2))
 		if margin*less.Pace.Off(&less.Row) <= Tolerance {
 			t.Errorf("dilation %d was chosen, but at half of it times are off by %d ‰", p.Dilation, less.Pace.Off(&less.Row))
@@ -208,33 +213,58 @@ func (c *stopped) Now() int64 {
 	return c.Clock.Now()
 }
 
+// Alarm rings after the process goes on, and after what came meanwhile was read:
+// frames wake whoever was stopped, before any alarm does.
+func (c *stopped) Alarm(ring func()) wallclock.Alarm {
+	return c.Clock.Alarm(func() {
+		c.mu.Lock()
+		from, to := c.from, c.to
+		c.mu.Unlock()
+		now := c.Clock.Now()
+		if now < from || now >= to {
+			ring()
+			return
+		}
+		go func() { // the pacer is that of all
+			time.Sleep(time.Duration(to-now) + time.Microsecond)
+			ring()
+		}()
+	})
+}
+
 // TestPacedNamesStraggler: when a nodesim is stopped for a while, ranks are late
-// by that much, data stay right, and it is named.
+// by that much, once, whoever sent to it meanwhile; data stay right, and it is
+// named.
 func TestPacedNamesStraggler(t *testing.T) {
 	const dilation, stop = 10_000, 500 * time.Millisecond
-	var clock stopped
-	spec := wall("ring", dilation)
-	spec.Iterations, spec.Warmup = 1, 0
-	inBubble(t, Config{Cluster: four(false)}, func(b *bubble) {
-		// What is computed first takes no time here: the batch starts after lead.
-		from := b.clock.Now() + lead + int64(100*time.Millisecond)
-		clock.stop(from, from+int64(stop))
-		row := b.bench(spec)
-		p := row.Pace
-		late, want := row.OutOfPlace.Time-p.OutOfPlace, shaping.Duration(stop)*1000/dilation
-		if late < want*8/10 || late > want*12/10 {
-			t.Errorf("stopped for %v at dilation %d: late by %v, want about %v", stop, dilation, late, want)
+	for _, contended := range []bool{false, true} {
+		for _, channels := range []int{1, 2, 8} {
+			for _, after := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond} {
+				var clock stopped
+				spec := wall("ring", dilation)
+				spec.Iterations, spec.Warmup, spec.Channels, spec.MinBytes, spec.MaxBytes = 1, 0, channels, 262_144, 262_144
+				inBubble(t, Config{Cluster: four(contended)}, func(b *bubble) {
+					// What is computed first takes no time here: the batch starts after lead.
+					from := b.clock.Now() + lead + int64(after)
+					clock.stop(from, from+int64(stop))
+					row := b.bench(spec)
+					p := row.Pace
+					// It counts from what it was to do next, and that may have been its heartbeat.
+					late, want := row.OutOfPlace.Time-p.OutOfPlace, shaping.Duration(stop)*1000/dilation
+					if late < want*7/10 || late > want*11/10 || p.Off(&row.Row) <= Tolerance {
+						t.Errorf("contended %v, %d channels: stopped for %v after %v at dilation %d: late by %v, want about %v",
+							contended, channels, stop, after, dilation, late, want)
+					}
+					if name := b.members[2].Name; p.Straggler != name || p.Lateness.Stall < int64(stop)*8/10 {
+						t.Errorf("straggler %q, behind by %v; want %s, %v", p.Straggler, time.Duration(p.Lateness.Stall), name, stop)
+					}
+				}, only(2, func(c *nodesim.Config) {
+					clock.Clock = c.Clock
+					c.Clock = &clock
+				}))
+			}
 		}
-		if name := b.members[2].Name; p.Straggler != name || p.Lateness.Stall < int64(stop)*8/10 {
-			t.Errorf("straggler %q, behind by %v; want %s, %v", p.Straggler, time.Duration(p.Lateness.Stall), name, stop)
-		}
-		if p.Off(&row.Row) <= Tolerance {
-			t.Errorf("off by %d ‰ only", p.Off(&row.Row))
-		}
-	}, only(2, func(c *nodesim.Config) {
-		clock.Clock = c.Clock
-		c.Clock = &clock
-	}))
+	}
 }
 
 // shifted is the clock of another host.
@@ -285,12 +315,18 @@ func TestPacedEnds(t *testing.T) {
 	}))
 }
 
-// TestPacedIsInterrupted: whoever has seen enough need not wait for the end.
+// TestPacedIsInterrupted: whoever has seen enough need not wait for the end. How
+// far off that is was said before.
 func TestPacedIsInterrupted(t *testing.T) {
 	inBubble(t, Config{Cluster: four(false)}, func(b *bubble) {
 		ctx, cancel := context.WithTimeout(b.t.Context(), time.Second)
 		defer cancel()
-		err := b.Bench(ctx, wall("ring", 10_000_000), Sink{Started: func(Started) error { return nil }, Row: func(Row) error { return nil }})
+		var said []string
+		err := b.Bench(ctx, wall("ring", 10_000_000), Sink{Started: func(Started) error { return nil }, Row: func(Row) error { return nil },
+			Doing: func(what string) { said = append(said, what) }})
+		if len(said) != 1 || !strings.Contains(said[0], "running at dilation 10000000: takes about ") {
+			t.Errorf("said %q", said)
+		}
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ended with %v", err)
 		}

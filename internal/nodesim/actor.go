@@ -85,6 +85,9 @@ func (a *actor) run() error {
 	var events []event
 	for {
 		events, _ = a.inbox.take(events)
+		if a.paced != nil {
+			a.paced.thaw()
+		}
 		over, err := a.handleAll(events)
 		if over {
 			return err

@@ -23,8 +23,9 @@ type paced struct {
 	early   []event // came before the clock was started
 
 	held    pace.Outbound[departure]
-	meets   map[uint32]*meeting // by connection
-	apart   int                 // headers from the fabric whose elements have not come
+	meets   map[uint32]*meeting     // by connection
+	tails   map[uint32]shaping.Time // of the last frame or credit, by connection
+	apart   int                     // headers from the fabric whose elements have not come
 	relayed uint64
 	first   uint64 // events before the batch
 	late    pace.Lateness
@@ -52,7 +53,7 @@ type departure struct {
 }
 
 func newPaced(a *actor) *paced {
-	p := &paced{actor: a, clock: a.node.config.Clock, meets: map[uint32]*meeting{}, due: pace.Never, idle: pace.Never,
+	p := &paced{actor: a, clock: a.node.config.Clock, meets: map[uint32]*meeting{}, tails: map[uint32]shaping.Time{}, due: pace.Never, idle: pace.Never,
 		news: &railyardv1.PaceReport{}, first: a.kernel.Popped()}
 	p.alarm = p.clock.Alarm(func() { a.inbox.post(event{wake: true}) })
 	return p
@@ -106,10 +107,7 @@ func (p *paced) step() (over bool, err error) {
 	if !p.running || p.over {
 		return false, nil
 	}
-	now := p.clock.Now()
-	if now > p.due {
-		p.thaw(now - p.due)
-	}
+	now := p.thaw()
 	p.events = p.inbox.poll(p.events)
 	if over, err := p.handleAll(p.events); over || p.failed != nil || p.over {
 		return over, err
@@ -121,21 +119,23 @@ func (p *paced) step() (over bool, err error) {
 	return false, nil
 }
 
-// frozen is how long a process must have been behind, in nanoseconds, to count as
-// stopped (assumed: a host that is merely busy lets it run sooner). What it did
-// not do in that time, its GPUs and NICs have not done. What a busy host holds up
-// is made up for, in emulated time as if nothing had been.
-const frozen = 300e6
-
-// thaw notes that the actor runs again, so many nanoseconds after it should have.
-func (p *paced) thaw(behind int64) {
-	p.late.Stall = max(p.late.Stall, behind)
-	if behind < frozen {
-		return
+// thaw looks at the clock, and notes by how much the process is behind what it was
+// going to do. It comes before anything that was read meanwhile is handled: frames
+// find the process where it was stopped, not where the others are.
+func (p *paced) thaw() (now int64) {
+	now = p.clock.Now()
+	if !p.running || p.over || now <= p.due {
+		return now
 	}
-	p.stopped += behind
-	p.mapping.Start += behind
-	p.shift = p.mapping.Spans(p.stopped)
+	behind := now - p.due
+	p.due = now // told once
+	p.late.Stall = max(p.late.Stall, behind)
+	if behind >= pace.Frozen {
+		p.stopped += behind
+		p.mapping.Start += behind
+		p.shift = p.mapping.Spans(p.stopped)
+	}
+	return now
 }
 
 // advance runs the kernel up to an instant, and sets the alarm for what is next.

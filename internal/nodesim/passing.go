@@ -71,14 +71,17 @@ func (p *paced) arrived(e *event) error {
 }
 
 // clamp moves a frame whose stamp has passed when it came to that instant, as a
-// whole, and notes by how much.
+// whole, and notes by how much. One that what came before it on its connection
+// would then follow waits for that: a process that was stopped puts off what it
+// had already, and what comes afterwards must not overtake it.
 func (p *paced) clamp(h *transit.Header, at int64) {
 	h.Head, h.Tail = max(h.Head.Add(-p.shift), 0), max(h.Tail.Add(-p.shift), 0)
-	by := max(p.mapping.Emulated(at), p.kernel.Now()).Sub(h.Tail)
+	by := max(p.mapping.Emulated(at), p.kernel.Now(), p.tails[h.Conn]).Sub(h.Tail)
 	p.late.Delivered(max(by, 0))
 	if by > 0 && h.Head <= h.Tail { // or Check refuses it
 		h.Head, h.Tail = h.Head.Add(by), h.Tail.Add(by)
 	}
+	p.tails[h.Conn] = h.Tail
 }
 
 // relay takes headers that the fabric hands on. A header waits for its elements:

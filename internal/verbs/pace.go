@@ -78,27 +78,48 @@ func (t *table) trust() trustJSON {
 			worst = i
 		}
 	}
-	switch {
-	case worst < 0:
+	if worst < 0 {
 		v.Why = "nothing was run"
-	case all.Late == 0:
-		v.Why = fmt.Sprintf("all %d frames came in time, so every time is what the virtual clock computes", all.Deliveries)
-	case t.paces[worst].off == 0:
-		v.Why = fmt.Sprintf("%d of %d frames were late, and every time is what the virtual clock computes", all.Late, all.Deliveries)
-	case t.paces[worst].off <= coordinator.Tolerance:
-		v.Why = fmt.Sprintf("%d of %d frames were late, and no time is off by more than %s of what the virtual clock computes",
-			all.Late, all.Deliveries, percent(t.paces[worst].off))
+		return v
+	}
+	// Times decide, and lateness is for the words alone: a process that stood
+	// still shifts times without making a single frame late.
+	p := &t.paces[worst]
+	v.Trustworthy = p.off <= coordinator.Tolerance
+	switch {
+	case p.off == 0:
+		v.Why = came(&all) + ", and every time is what the virtual clock computes"
+	case v.Trustworthy:
+		v.Why = fmt.Sprintf("%s, and no time is off by more than %s of what the virtual clock computes", came(&all), percent(p.off))
 	default:
-		v.Trustworthy = false
-		p := &t.paces[worst]
-		v.Why = fmt.Sprintf("%d of %d frames were late, and at %d bytes a time is off by %s of what the virtual clock computes, above %s",
-			all.Late, all.Deliveries, p.size, percent(p.off), percent(coordinator.Tolerance))
-		if p.Straggler != "" {
-			v.Why += fmt.Sprintf("; straggler %s, %v behind in wall time", p.Straggler, time.Duration(p.Lateness.Stall).Round(time.Microsecond))
-		}
-		v.Why += fmt.Sprintf("; --dilation %d would have been enough", v.Enough)
+		v.Why = fmt.Sprintf("%s, and at %d bytes a time is off by %s of what the virtual clock computes, above %s",
+			came(&all), p.size, percent(p.off), percent(coordinator.Tolerance)) + remedy(p)
 	}
 	return v
+}
+
+// came says how many frames came in time.
+func came(l *pace.Lateness) string {
+	switch {
+	case l.Deliveries == 0:
+		return "no frame left its process"
+	case l.Late == 0:
+		return fmt.Sprintf("all %d frames came in time", l.Deliveries)
+	default:
+		return fmt.Sprintf("%d of %d frames were late", l.Late, l.Deliveries)
+	}
+}
+
+// remedy says who held up a row that is off, and what to do about it. A larger
+// dilation gives frames more time, and makes nobody go on who was stopped.
+func remedy(p *pacedRow) (text string) {
+	if p.Straggler != "" {
+		text = fmt.Sprintf("; straggler %s, %v behind in wall time", p.Straggler, time.Duration(p.Lateness.Stall).Round(time.Microsecond))
+	}
+	if p.Lateness.Stall >= pace.Frozen {
+		return text + ": it was stopped, or got no processor, which no dilation makes up for; run it again"
+	}
+	return text + fmt.Sprintf("; --dilation %d would have been enough", p.Enough)
 }
 
 func percent(thousandths int64) string {
@@ -116,12 +137,18 @@ func (t *table) pacedTiming() string {
 	if len(t.paces) == 0 {
 		return text
 	}
-	least, most, clocks := t.paces[0].Dilation, t.paces[0].Dilation, int64(0)
+	least, most, clocks, frames := t.paces[0].Dilation, t.paces[0].Dilation, int64(0), uint64(0)
 	for i := range t.paces {
 		p := &t.paces[i]
+		frames += p.Lateness.Deliveries
 		least, most, clocks = min(least, p.Dilation), max(most, p.Dilation), max(clocks, p.ClockError)
 	}
-	text += fmt.Sprintf("; paced at dilation %d", least)
+	if frames > 0 {
+		text += "; paced"
+	} else {
+		text += "; nothing was paced, as nothing left a process: it took what computing takes, asked for"
+	}
+	text += fmt.Sprintf(" at dilation %d", least)
 	if most > least {
 		text += fmt.Sprintf(" to %d", most)
 	}
@@ -131,8 +158,16 @@ func (t *table) pacedTiming() string {
 	if clocks > 0 {
 		text += fmt.Sprintf("; clocks of other hosts known to %v", time.Duration(clocks))
 	}
-	return text + fmt.Sprintf("; %d processes, %d frames, %d events in %.2f s; %d iterations a cell at most",
-		t.started.Procs, t.cost.Frames, t.cost.Events, t.cost.Wall.Seconds(), t.iterations)
+	return text + fmt.Sprintf("; %s, %d frames, %d events in %.2f s; %d iterations a cell at most",
+		procs(t.started.Procs), t.cost.Frames, t.cost.Events, t.cost.Wall.Seconds(), t.iterations)
+}
+
+// procs says how many processes.
+func procs(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }
 
 // compareJSON is what predict and the paced clock say of a row.

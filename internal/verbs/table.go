@@ -261,7 +261,7 @@ func (t *table) timing() string {
 	}
 	how := "one kernel"
 	if t.started.Procs > 0 {
-		how = fmt.Sprintf("%d processes, %d rounds, %d grants, %d frames", t.started.Procs,
+		how = fmt.Sprintf("%s, %d rounds, %d grants, %d frames", procs(t.started.Procs),
 			t.cost.Rounds, t.cost.Grants, t.cost.Frames)
 	}
 	return fmt.Sprintf("trustworthy: computed, whatever the host's load; %s, %d events in %.2f s; %d iterations a cell at most, as a steady state needs no more of -n and -w",
