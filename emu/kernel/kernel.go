@@ -47,7 +47,7 @@ type Kernel struct {
 	engineIDs []fabric.PortID // of the engines
 	engineOf  map[fabric.PortID]int32
 	routes    map[routeKey]*fabric.Route
-	staged    bool // some connection leads through host memory, which slows SMs
+	slow      bool // some connection leads through what slows SMs: host memory, an NVSwitch's engines
 	sharp     bool // some run of the batch has blocks in the fabric's switches
 
 	spent   [numStates]shaping.Duration // by the blocks of the batch
