@@ -60,15 +60,16 @@ A rack's trays are servers, and what NVSwitches reduce and multicast crosses the
 NVL72 (CoreWeave, nccl-tests, 72 GPUs) has 839 GB/s at 4 GiB and 835 at 8 GiB, NVIDIA (GTC) names 680 for a ring in an
 NVL72 and 850 for NVLS. That links do not limit 72 GPUs follows: with 32 heads a GPU sends 33/32 of its buffer where one of
 eight sends 9/8, and links alone would give 1023. So what an SM moves through the engines is calibrated on that plateau, one
-value for racks and all sizes. Below it the table is slower, by half a millisecond from 512 MiB to 2 GiB, gone at 4 GiB:
+value for racks and all sizes. Below it the table is slower, by half a millisecond from 512 MiB to 2 GiB, gone at 4 GiB
+(` + "`coordinator predict all_reduce --system gb200-nvl72 --nodes 18`" + `):
 
-| bytes | emulated | measured | off |
+| MiB | emulated | measured | off |
 |--:|--:|--:|--:|
-| 512 MiB | 823.01 | 586.06 | +40.4 % |
-| 1 GiB | 831.16 | 681.17 | +22.0 % |
-| 2 GiB | 834.80 | 757.78 | +10.2 % |
-| 4 GiB | 836.90 | 839.16 | −0.3 % |
-| 8 GiB | 837.85 | 834.57 | +0.4 % |
+| 512 | 823.01 | 586.06 | +40.4 % |
+| 1024 | 831.16 | 681.17 | +22.0 % |
+| 2048 | 834.80 | 757.78 | +10.2 % |
+| 4096 | 836.90 | 839.16 | -0.3 % |
+| 8192 | 837.85 | 834.57 | +0.4 % |
 
 No latency of a step explains that ramp: one that did would make 8 MiB take half a millisecond as well. A report of two
 trays of GB300 says 507 at 512 MiB, by which algorithm it does not say; here that is 699, half a millisecond less once more.
