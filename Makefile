@@ -60,6 +60,11 @@ readme: build ## put what make demo prints into README.md
 hardware: ## put what runs say of the hardware into docs/hardware.md
 	go test ./emu/predict -run '^TestHardware$$' -count=1 -rewrite
 
+# The public tables are not part of this tree; 8 GiB on 72 GPUs take minutes.
+.PHONY: measured
+measured: ## compare with public tables of real systems, and put it into docs/measured.md
+	go test ./internal/verbs -run '^TestMeasured$$' -count=1 -timeout 60m -args -measured $(CURDIR)/docs/measured.md
+
 # Races can only be where goroutines are: archtest keeps them out of all that
 # lies neither under internal/ nor here.
 HOSTS := ./internal/... ./shaping/pacer ./shaping/link ./shaping/grpcshape ./examples/...

@@ -16,7 +16,7 @@ import (
 
 // counts are the fields that have no unit. Every other figure of a table must
 // be multiplied by one.
-var counts = []string{"GPUs", "NICs", "Cards", "Compute", "Usable", "Channels", "Radix", "Tiers", "Ports", "Percent", "Milliwatts",
+var counts = []string{"GPUs", "NICs", "Cards", "Compute", "Usable", "SMUsable", "Channels", "Radix", "Tiers", "Ports", "Percent", "Milliwatts",
 	"Links", "Gen", "Sockets", "Switches", "Planes", "Domain", "Chips", "Slice", "Trees"}
 
 // units are what figures are multiplied by.

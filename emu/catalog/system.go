@@ -90,9 +90,12 @@ type NVLink struct {
 	Wire   shaping.Rate // one GPU, one direction, all its links together
 	Links  int          // of one GPU
 	Usable int64        // ‰ of Wire that a copy engine moves
-	Steps  PerProtocol  // latency from a sender's last store to the receiver's reaction
-	Credit shaping.Duration
-	NVLS   NVLS
+	// SMUsable is how many ‰ of what a copy engine moves SMs do, through an NVSwitch, over
+	// and above what a protocol takes; 0: all.
+	SMUsable int64
+	Steps    PerProtocol // latency from a sender's last store to the receiver's reaction
+	Credit   shaping.Duration
+	NVLS     NVLS
 }
 
 // NVLS is what an NVSwitch computes. The zero value is one that only switches.
@@ -102,6 +105,8 @@ type NVLS struct {
 	Rate   shaping.Rate
 	Usable int64            // ‰ of what a step of Simple reaches on a link that multimem accesses reach
 	Step   shaping.Duration // from a sender's last store through the switch to a receiver's reaction
+	// SM is what one SM moves to or from the switch's engines, 0: as much as otherwise.
+	SM shaping.Rate
 }
 
 // SM is the streaming multiprocessor that runs one channel's thread blocks.

@@ -7,15 +7,32 @@ import (
 
 // nvlink5 is 18 links of NVLink 5 through switches that compute.
 var nvlink5 = NVLink{
-	Wire:   900 * shaping.GBps, // 18 links × 50 GB/s [hw]
-	Links:  18,                 // [hw]
-	Usable: 856,                // 770 of 900: pair copy of a GB200, nvbandwidth [hw]
-	Steps:  overNVLink,
-	Credit: 600 * ns, // [nccl]
+	Wire:     900 * shaping.GBps, // 18 links × 50 GB/s [hw]
+	Links:    18,                 // [hw]
+	Usable:   856,                // 770 of 900: pair copy of a GB200, nvbandwidth [hw]
+	SMUsable: 934,                // gives the 682 GB/s of bus bandwidth that a ring has on 8 × B200 at 8 GiB [cal]
+	Steps:    overNVLink,
+	Credit:   600 * ns, // [nccl]
 	NVLS: NVLS{
 		Rate:   900 * shaping.GBps, // as on Hopper [assumed]
 		Usable: 740,                // its share on Blackwell [nccl]
 		Step:   10 * us,            // [nccl]
+	},
+}
+
+// nvlinkRack is nvlink5 in a rack, where trays share the NVSwitches.
+var nvlinkRack = NVLink{
+	Wire:     900 * shaping.GBps, // 18 links × 50 GB/s [hw]
+	Links:    18,                 // [hw]
+	Usable:   856,                // as nvlink5's [hw]
+	SMUsable: 934,                // as nvlink5's [cal]; 680 of a ring in an NVL72 (GTC) [hw]
+	Steps:    overNVLink,
+	Credit:   600 * ns, // [nccl]
+	NVLS: NVLS{
+		Rate:   900 * shaping.GBps, // as on Hopper [assumed]
+		Usable: 740,                // its share on Blackwell [nccl]
+		Step:   10 * us,            // [nccl]
+		SM:     36 * shaping.GBps,  // gives the 839 GB/s of bus bandwidth at 4 GiB, 835 at 8 GiB, of a GB200 NVL72 of 72 GPUs; links alone give 1023 [cal]
 	},
 }
 
@@ -66,7 +83,7 @@ var blackwell = []System{{
 	Model:   "NVIDIA GB200",
 	Compute: 100, // sm_100 [hw]
 	CPU:     Arm,
-	NVLink:  nvlink5,
+	NVLink:  nvlinkRack,
 	SM:      blackwellSM, PCIe: pcie5, Proxy: onIntel, Board: tray,
 	Link: "ndr", Fabric: "rail-optimized",
 }, {
@@ -77,7 +94,7 @@ var blackwell = []System{{
 	Model:   "NVIDIA GB300",
 	Compute: 103, // sm_103 [hw]
 	CPU:     Arm,
-	NVLink:  nvlink5,
+	NVLink:  nvlinkRack,
 	SM:      blackwellSM, PCIe: pcie6, Proxy: onIntel, Board: tray,
 	Link: "xdr", Fabric: "rail-optimized",
 }, {
@@ -118,7 +135,7 @@ var blackwell = []System{{
 	Model:   "NVIDIA GB200",
 	Compute: 100, // sm_100 [hw]
 	CPU:     Arm,
-	NVLink:  nvlink5,
+	NVLink:  nvlinkRack,
 	SM:      blackwellSM, PCIe: pcie5, Proxy: onIntel,
 	Board: Board{Sockets: 2, Switches: 4, // [assumed]
 		Memory:  500 * shaping.GBps, // LPDDR5X [assumed]

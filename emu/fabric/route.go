@@ -26,7 +26,8 @@ type Path struct {
 	InSwitch bool
 	Node     int
 	// Copy is what the SM of the sending GPU writes in a second, Fetch what that
-	// of the receiving one reads, where they meet in host memory; 0: as always.
+	// of the receiving one reads, where they meet in host memory, or in the engines of an
+	// NVSwitch; 0: as always.
 	Copy, Fetch shaping.Rate
 	// Usable is how many ‰ of the ports' rate the traffic reaches; 0: all.
 	Usable int64

@@ -171,9 +171,9 @@ func (f *Fabric) nvls(from, to End) Route {
 	n := &f.nodes[f.gpuNode[gpu]]
 	link := &n.system.NVLink
 	half := link.NVLS.Step / 2
-	p := Path{Ports: []PortID{n.gpuPort(gpu, nvOut)}, Latency: []shaping.Duration{half}, Inject: 1, Usable: link.NVLS.Usable}
+	p := Path{Ports: []PortID{n.gpuPort(gpu, nvOut)}, Latency: []shaping.Duration{half}, Inject: 1, Usable: link.NVLS.Usable, Copy: link.NVLS.SM}
 	if to.Unit == collective.SM {
-		p = Path{Ports: []PortID{n.gpuPort(gpu, nvIn)}, Latency: []shaping.Duration{0}, Lead: half, Usable: link.NVLS.Usable}
+		p = Path{Ports: []PortID{n.gpuPort(gpu, nvIn)}, Latency: []shaping.Duration{0}, Lead: half, Usable: link.NVLS.Usable, Fetch: link.NVLS.SM}
 	}
 	r := Route{SM: rate, Credit: link.Credit, Answer: f.answer, Refill: f.answer}
 	if f.NodeOf(from.GPU) == f.NodeOf(to.GPU) {

@@ -55,7 +55,9 @@ func (n *node) between(a, b int, p collective.Protocol) (Path, shaping.Duration)
 	nv, pcie := &n.system.NVLink, &n.system.PCIe
 	step := nv.Steps.Of(p)
 	if n.throughSwitch(a, b) {
-		return n.path([]PortID{n.gpuAt(a, nvOut), n.gpuAt(b, nvIn)}, step), nv.Credit
+		way := n.path([]PortID{n.gpuAt(a, nvOut), n.gpuAt(b, nvIn)}, step)
+		way.Usable = nv.SMUsable
+		return way, nv.Credit
 	}
 	if port, ok := n.bundle[[2]int{a, b}]; ok {
 		return n.path([]PortID{port}, step), nv.Credit

@@ -119,12 +119,12 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 		k.drain()
 		return max(u, end)
 	}
-	wire := c.local.Bytes(r.onWire(data))
+	wire := r.onWire(data)
 	end := u
 	if len(c.local.Ports) == 0 {
 		k.Push(transit.Key{At: u, Ord: transit.Order(transit.Complete, b.id, b.count())}, ci)
 	} else {
-		end = max(u, k.Inject(k.frame(b, ci, transit.Inside, wire, payload), c.local, h, u))
+		end = max(u, k.Inject(k.frame(b, ci, transit.Inside, c.local.Bytes(wire), payload), c.local, h, u))
 		if k.faults != nil && k.Fate().Lost {
 			k.severed(ci)
 		}

@@ -61,7 +61,7 @@ type Kernel struct {
 	failovers int           // of connections, in the batch
 	flips     []fault.Flip  // of links, that have struck nothing yet
 	throttled bool          // some GPU's engines are slow at times
-	staged    bool          // some connection leads through host memory, which slows SMs
+	slow      bool          // some connection leads through what slows SMs: host memory, an NVSwitch's engines
 	sharp     bool          // some run of the batch has blocks in the fabric's switches
 
 	spent   [numStates]shaping.Duration // by the blocks of the batch

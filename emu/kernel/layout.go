@@ -235,7 +235,9 @@ func (k *Kernel) route(key routeKey) *fabric.Route {
 		}
 		r = &made
 		k.routes[key] = r
-		k.staged = k.staged || made.Local.Copy > 0 || made.Wire.Fetch > 0
+		for _, p := range []*fabric.Path{&made.Local, &made.Wire} {
+			k.slow = k.slow || p.Copy > 0 || p.Fetch > 0
+		}
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/shaping"
 )
 
@@ -16,7 +17,7 @@ func (k *Kernel) execute(b *block, bi int32) {
 	data := k.sliceBytes(r, b, bi, s)
 	start, end := now, now
 	if cost := k.cost(r, b, bi, s, data); cost > 0 {
-		if k.staged {
+		if k.slow {
 			cost = k.slowed(b, s, cost)
 		}
 		if k.throttled {
@@ -79,28 +80,40 @@ func (k *Kernel) cost(r *run, b *block, bi int32, s *collective.Step, data shapi
 }
 
 // slowed returns the bytes that the SM could move in the time that a slice
-// takes where it writes or reads host memory: over PCIe an SM is slow.
+// takes where it writes or reads host memory, over PCIe, or the engines of an
+// NVSwitch: it is slower there.
 func (k *Kernel) slowed(b *block, s *collective.Step, cost shaping.Bytes) shaping.Bytes {
 	own := k.engines[b.engine].rate
 	rate := own
-	for m, i := firstSend(s); i < int(b.peersOut); i = m.Next(i + 1) {
-		if p := k.conns[b.sendConn(i)].local; p != nil && p.Copy > 0 {
-			rate = min(rate, p.Copy)
+	slower := func(than shaping.Rate) {
+		if than > 0 {
+			rate = min(rate, than)
 		}
+	}
+	for m, i := firstSend(s); i < int(b.peersOut); i = m.Next(i + 1) {
+		slower(k.firstPath(b.sendConn(i)).Copy)
 	}
 	for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
-		c := &k.conns[k.recvConn(b, i)]
-		fetch := shaping.Rate(0)
-		if c.remote != none {
-			fetch = k.remotes[c.remote].route.Wire.Fetch
-		} else if c.local != nil {
-			fetch = c.local.Fetch
-		}
-		if fetch > 0 {
-			rate = min(rate, fetch)
-		}
+		slower(k.lastPath(k.recvConn(b, i)).Fetch)
 	}
 	return (cost*shaping.Bytes(own) + shaping.Bytes(rate) - 1) / shaping.Bytes(rate)
+}
+
+// firstPath returns the path by which a connection leaves its sender's SM: to the
+// buffer that the NIC reads from, else all the way.
+func (k *Kernel) firstPath(ci int32) *fabric.Path {
+	if p := k.conns[ci].local; p != nil {
+		return p
+	}
+	return &k.remoteOf(ci).route.Wire
+}
+
+// lastPath returns the path by which a connection reaches its receiver's SM.
+func (k *Kernel) lastPath(ci int32) *fabric.Path {
+	if c := &k.conns[ci]; c.remote == none {
+		return c.local
+	}
+	return &k.remoteOf(ci).route.Wire
 }
 
 // proceed moves the block on to its next slice.

@@ -78,7 +78,7 @@ func (c *Communicator) ringLL(op collective.Op, bus shaping.Rate) shaping.Rate {
 
 // treeRate returns the bus bandwidth of a tree.
 func (c *Communicator) treeRate(p collective.Protocol) shaping.Rate {
-	g := c.ring()
+	g := c.tree()
 	n, row := shaping.Rate(g.channels), c.row()
 	bus := min((n * c.each(g)).Permille(920), n*treeMax[c.GPU][row])
 	switch p {
@@ -96,9 +96,30 @@ func (c *Communicator) treeRate(p collective.Protocol) shaping.Rate {
 	}
 }
 
-// nvlsRate returns the bus bandwidth of NVLS or NVLSTree. An all-reduce moves
+// nvlsTime returns what NVLS or NVLSTree needs beyond its latency. The bandwidth
+// that versions before 2.28 reckon with is that of an all-reduce's bytes when 5/6 of
+// it are taken, later ones' a bus bandwidth as of a ring.
+func (c *Communicator) nvlsTime(op collective.Op, tree bool, bytes shaping.Bytes, byRing func(shaping.Rate) shaping.Duration) shaping.Duration {
+	bus := c.nvlsRate(op, tree)
+	reduces := op == collective.AllReduce || op == collective.Barrier
+	switch {
+	case c.Version < sinceNVLSSteps && reduces:
+		return (bus * 5 / 6).Time(bytes)
+	case c.Version < sinceNVLSSteps:
+		return bus.Time(bytes)
+	case tree && c.GPU == Blackwell && c.CPU != OtherCPU:
+		return byRing(corrected(bus, collective.Simple, bytes))
+	default:
+		return byRing(bus)
+	}
+}
+
+// nvlsRate returns the bandwidth of NVLS or NVLSTree. An all-reduce moves
 // both ways at once. One node has nothing between nodes that could limit it.
 func (c *Communicator) nvlsRate(op collective.Op, tree bool) shaping.Rate {
+	if c.Version < sinceNVLSSteps {
+		return c.nvlsRateOf227(op, tree)
+	}
 	g := c.switched()
 	n := shaping.Rate(g.channels)
 	each := g.intra.Permille(nvlsEfficiency[c.GPU]) * (n - 1) / n
@@ -115,16 +136,35 @@ func (c *Communicator) nvlsRate(op collective.Op, tree bool) shaping.Rate {
 		}
 		each = min(each, inter)
 	}
-	if most := nvlsTreeMax[c.GPU][c.row()]; tree && most > 0 && c.Version >= sinceNVLSCap {
+	if most := nvlsTreeMax[c.GPU][c.row()]; tree && most > 0 {
 		each = min(each, most)
 	}
 	return n * each
 }
 
+// nvlsRateOf227 is what nvlsRate was up to 2.27: a channel's speed, without
+// efficiency, and for trees of more than two nodes half of that between nodes.
+func (c *Communicator) nvlsRateOf227(op collective.Op, tree bool) shaping.Rate {
+	g := c.switched()
+	inter := g.inter
+	if c.Nodes == 1 {
+		inter = g.intra
+	}
+	n, p := shaping.Rate(g.channels), shaping.Rate(c.perNode())
+	switch {
+	case tree && c.Nodes > 2:
+		return n * min(g.intra, inter/2)
+	case op == collective.AllReduce || op == collective.Barrier:
+		return n * min(g.intra, inter)
+	default:
+		return n * min(g.intra*(p-1)/p, inter.Permille(900))
+	}
+}
+
 // collnetRate returns the algorithm bandwidth of CollNetDirect or CollNetChain.
 // Where a node has more GPUs than NICs, each head carries for several.
 func (c *Communicator) collnetRate(op collective.Op, chain bool) shaping.Rate {
-	g := c.ring()
+	g := c.tree()
 	n, p := shaping.Rate(g.channels), shaping.Rate(c.perNode())
 	if chain {
 		return n * g.intra / 2

@@ -1,6 +1,8 @@
 package tuner
 
 import (
+	"slices"
+
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/shaping"
 )
@@ -52,20 +54,30 @@ type graph struct {
 // maxFound is half of MAXCHANNELS, as what is found is doubled.
 const maxFound = 32
 
-// ring returns the graph of rings and trees. On one node the most that the
-// NVLinks carry in channels of one speed; of equals the one with fewer, faster
-// channels. Over several each NIC has a channel, at the highest speed that NIC
-// and NVLinks both carry.
+// ring returns the graph of rings. On one node the most that the NVLinks carry in
+// channels of one speed; of equals the one with fewer, faster channels. Over
+// several each NIC has a channel, at the highest speed that NIC and NVLinks both
+// carry: a ring's channel has one speed, inside a node and between nodes.
 func (c *Communicator) ring() graph {
 	nvlink := nvlinkRate(c.GPU, c.Version)
 	if c.Nodes == 1 {
 		return fastest(speedsIntra[c.GPU], nvlink, maxFound, nvlink)
 	}
-	speeds := speedsInter[c.GPU]
-	g := fastest(speeds, nvlink, max(c.NICs, 1), c.nic())
-	for _, v := range speeds {
-		if v *= mbps; shaping.Rate(g.channels)*v <= nvlink {
-			g.intra = max(g.intra, v) // the search then speeds up what is inside
+	return fastest(speedsInter[c.GPU], nvlink, max(c.NICs, 1), c.nic())
+}
+
+// tree returns the graph of trees, and of CollNet: that of rings, whose channels
+// the search then speeds up inside a node, step by step while they are slower
+// there than twice what they are between nodes (ncclTopoCompute, second pass).
+func (c *Communicator) tree() graph {
+	g := c.ring()
+	if c.Nodes == 1 {
+		return g
+	}
+	nvlink, speeds := nvlinkRate(c.GPU, c.Version), speedsInter[c.GPU]
+	for _, v := range slices.Backward(speeds) {
+		if v *= mbps; v > g.intra && g.intra < 2*g.inter && shaping.Rate(g.channels)*v <= nvlink {
+			g.intra = v
 		}
 	}
 	return g

@@ -98,8 +98,7 @@ const (
 	sincePAT       = 23
 	sinceHalfLL    = 19 // a ring's LL counts half the bus; before a quarter to a third
 	sinceHopperLL  = 22 // LL caps of Hopper; before it has Ampere's
-	sinceNVLSCap   = 28 // NVLSTree's cap a channel
-	sinceNVLSTreeX = 28 // NVLSTree on Blackwell and x86 gets the tree's correction
+	sinceNVLSSteps = 28 // NVLS's bandwidth is a bus's less an efficiency, NVLSTree has a cap, on Blackwell and x86 the tree's correction; before 5/6 of the channels' speed
 	sinceLogTree   = 19 // NVLSTree's hops are log2 of the nodes; before all of them
 )
 

@@ -176,13 +176,9 @@ func (c *Communicator) cost(a string, op collective.Op, p collective.Protocol, b
 	case CollNetChain:
 		return c.collnetLatency(true) + c.collnetRate(op, true).Time(bytes)
 	case NVLS:
-		return c.nvlsLatency() + byRing(c.nvlsRate(op, false))
+		return c.nvlsLatency() + c.nvlsTime(op, false, bytes, byRing)
 	case NVLSTree:
-		bus := c.nvlsRate(op, true)
-		if c.GPU == Blackwell && c.CPU != OtherCPU && c.Version >= sinceNVLSTreeX {
-			bus = corrected(bus, p, bytes)
-		}
-		return c.nvlsTreeLatency() + byRing(bus)
+		return c.nvlsTreeLatency() + c.nvlsTime(op, true, bytes, byRing)
 	default: // PAT
 		g := c.ring()
 		return c.patLatency() + (shaping.Rate(g.channels) * c.each(g)).Permille(750).Time(bytes)

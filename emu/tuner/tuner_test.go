@@ -82,6 +82,7 @@ func TestLatenciesByHand(t *testing.T) {
 func TestBandwidthsByHand(t *testing.T) {
 	const ll, ll128, simple = collective.LL, collective.LL128, collective.Simple
 	blackwell := with(dgx(2), func(c *Communicator) { c.GPU, c.NIC = Blackwell, 100*gbps })
+	bare := with(dgx(2), func(c *Communicator) { c.GPU = Blackwell })
 	volta := Communicator{Ranks: 32, Nodes: 4, NICs: 4, NIC: 12_500 * mbps, GPU: Volta, Channels: 8, Version: 30}
 	half := with(dgx(2), func(c *Communicator) { c.NICs = 4 })
 	for _, tc := range []struct {
@@ -106,6 +107,13 @@ func TestBandwidthsByHand(t *testing.T) {
 		{"NVLSTree on two nodes: 8 × min(66.9, 2 × 45, 57.7) = 461.6, × 16/30", dgx(2), collective.AllReduce, NVLSTree, simple, 461_600 * 16 / 30},
 		{"NVLS on 8 of a domain: 8 × 90 × 0.74 × 7/8 × 2 = 932.4, × 8/14", domain(8), collective.AllReduce, NVLS, simple, 932_400 * 8 / 14},
 		{"NVLS on 72, 32 of them heads: 32 × 20 × 0.74 × 31/32 × 2 = 917.6, × 72/142", domain(72), collective.AllReduce, NVLS, simple, 917_600 * 72 / 142},
+		{"2.27 NVLS: 8 × 40 × 5/6", with(dgx(1), func(c *Communicator) { c.Version = 27 }), collective.AllReduce, NVLS, simple, 320_000 * 5 / 6},
+		{"2.27 NVLS all-gather: 8 × min(40 × 7/8, 0.9 × 40)", with(dgx(1), func(c *Communicator) { c.Version = 27 }), collective.AllGather, NVLS, simple, 280_000},
+		{"2.27 NVLSTree on two nodes: 8 × 45 × 5/6", with(dgx(2), func(c *Communicator) { c.Version = 27 }), collective.AllReduce, NVLSTree, simple, 300_000},
+		{"2.27 NVLSTree on more: 8 × 45/2 × 5/6", with(dgx(4), func(c *Communicator) { c.Version = 27 }), collective.AllReduce, NVLSTree, simple, 150_000},
+		{"two nodes, a ring has one speed: 8 × 48 fit into 721.8", bare, collective.AllGather, Ring, simple, 384_000 * 16 / 15},
+		{"its tree is faster inside, up to 86: min(0.92 × 8 × 86, 8 × 42.8) / 2", bare, collective.AllReduce, Tree, simple, 171_200},
+		{"CollNetChain has the tree's: 8 × 86 / 2", bare, collective.AllReduce, CollNetChain, simple, 344_000},
 		{"CollNetDirect: 8 × 45 × 0.85 / 2", dgx(4), collective.AllReduce, CollNetDirect, simple, 153_000},
 		{"CollNetDirect all-gather: 8 × min(45, 0.9 × 45)", dgx(4), collective.AllGather, CollNetDirect, simple, 324_000},
 		{"CollNetDirect, 8 GPUs on 4 NICs: 4 × 48 / 1.5 × 0.85 / 2", half, collective.AllReduce, CollNetDirect, simple, 54_400},
@@ -121,6 +129,23 @@ func TestBandwidthsByHand(t *testing.T) {
 		want := (shaping.Rate(tc.mbps) * mbps).Time(shaping.GiB)
 		if d := got - none - want; d > want/10_000 || -d > want/10_000 {
 			t.Errorf("%s %s %s, %s: %d ps a GiB, want %d", tc.op, tc.algorithm, tc.protocol, tc.name, got-none, want)
+		}
+	}
+}
+
+// TestFewGPUsTakeRings: with 2.27.7 a ring was measured to be chosen on up to 5 × B200
+// and 4 × H200, at 8 GiB, and NVLS on more. By 2.30's formula 6 × B200 take a ring, too.
+func TestFewGPUsTakeRings(t *testing.T) {
+	for _, tc := range []struct {
+		gpu           Generation
+		version, most int
+	}{{Hopper, 27, 4}, {Blackwell, 27, 5}, {Hopper, 30, 4}, {Blackwell, 30, 6}} {
+		for gpus := 2; gpus <= 8; gpus++ {
+			c := with(dgx(1), func(c *Communicator) { c.GPU, c.Ranks, c.NICs, c.Version = tc.gpu, gpus, gpus, tc.version })
+			all := Estimates(collective.AllReduce, c, 8*shaping.GiB)
+			if got := all[Choose(all)].Algorithm; (got == Ring) != (gpus <= tc.most) || got != Ring && got != NVLS {
+				t.Errorf("2.%d, generation %d, %d GPUs: %s", tc.version, tc.gpu, gpus, got)
+			}
 		}
 	}
 }
