@@ -45,7 +45,7 @@ var publics = []public{
 	{file: "h100-1n-allreduce-nccltests290", op: "all_reduce", flags: "--system dgx-h100 --nodes 1", within: 12},
 	{file: "h100-p5-1n-allreduce", op: "all_reduce", flags: "--system aws-p5 --nodes 1", within: 10},
 	{file: "h200-azure-1n-allreduce-aibench", op: "all_reduce", flags: "--system dgx-h200 --nodes 1 --launch per-node --nccl 2.20", within: 7},
-	{file: "h100-4gpu-4xhdr-2n-allreduce-ring", op: "all_reduce", flags: "--system dgx-h100 --gpus-per-node 4 --nics 4 --nodes 2 --fabric rail-hdr --algo ring", within: 3},
+	{file: "h100-4gpu-4xhdr-2n-allreduce-ring", op: "all_reduce", flags: "--system dgx-h100 --gpus-per-node 4 --nics 4 --nodes 2 --fabric rail-hdr --algo ring", within: 5},
 	{file: "h100-p5-efa-2n-allreduce", op: "all_reduce", flags: "--system aws-p5 --nodes 2", within: 27},
 	{file: "h100-oci-2n-allreduce", op: "all_reduce", flags: "--system dgx-h100 --nodes 2 --fabric rail-roce-400 --nccl 2.23", within: 10},
 	{file: "h100-a3mega-2n-allreduce", op: "all_reduce", flags: "--system gcp-a3-mega --nodes 2", within: 24},
