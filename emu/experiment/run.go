@@ -22,7 +22,7 @@ type Executor func(emu.Batch) (Executed, error)
 // Watcher is told as things happen.
 type Watcher struct {
 	Event func(Event) error // nil: nobody
-	// Run is told each run as it is complete.
+	// Run is told the report at the beginning, and each time a run is complete.
 	Run func(*Report) error
 }
 
@@ -56,6 +56,9 @@ type runner struct {
 func (u *Setup) Run(execute Executor, watch Watcher) (*Report, error) {
 	r := &runner{Setup: u, execute: execute, watch: watch, lost: map[int]bool{}, seq: map[string]int64{}}
 	r.report = Report{Name: u.Scenario.Name, Strikes: u.Strikes()}
+	if err := r.tell(); err != nil {
+		return &r.report, err
+	}
 	for i := range u.Scenario.Phases {
 		p := &u.Scenario.Phases[i]
 		run, err := r.run(i, p)
@@ -64,13 +67,19 @@ func (u *Setup) Run(execute Executor, watch Watcher) (*Report, error) {
 		}
 		r.op += p.Operations()
 		r.report.Runs = append(r.report.Runs, run)
-		if watch.Run != nil {
-			if err := watch.Run(&r.report); err != nil {
-				return &r.report, err
-			}
+		if err := r.tell(); err != nil {
+			return &r.report, err
 		}
 	}
 	return &r.report, nil
+}
+
+// tell says what the report is so far.
+func (r *runner) tell() error {
+	if r.watch.Run == nil {
+		return nil
+	}
+	return r.watch.Run(&r.report)
 }
 
 func (r *runner) say(kind string, at shaping.Time, run, attempt int, f *emu.Failure, text string, args ...any) error {
