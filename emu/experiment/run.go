@@ -112,9 +112,10 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 			run.GaveUp = "those that are left can not do it: " + plain(err)
 			break
 		}
+		again := shaping.Bytes(0)
 		if k > 0 {
 			for i, c := range t.cases {
-				run.Repeated += moved(c, p.Calls[i].Iterations-done[i])
+				again += moved(c, p.Calls[i].Iterations-done[i])
 			}
 			run.Replan = r.at.Sub(run.Attempts[k-1].End)
 		}
@@ -123,7 +124,9 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 			return run, err
 		}
 		run.Attempts = append(run.Attempts, a)
-		run.Redone += a.Redone
+		if run.Redone += a.Redone; a.End > a.Begin { // else nothing was launched
+			run.Repeated += again
+		}
 		run.Finish = a.End.Sub(a.Begin)
 		run.Total = a.End.Sub(begin)
 		if a.Failure == nil {
@@ -133,8 +136,8 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 		run.Verdict, run.Failure = Failed, a.Failure
 		run.Detect, run.Abort = r.since(&run, a.Failure, t.began), a.Failure.Abort.Sub(a.Failure.At)
 		gone = t.lostIn(a.Failure)
-		var again bool
-		if again, run.GaveUp = r.recover(p, t, gone, k+1); !again {
+		var goOn bool
+		if goOn, run.GaveUp = r.recover(p, t, gone, k+1); !goOn {
 			r.over = fmt.Sprintf("run %d failed", index)
 			break
 		}
