@@ -5,6 +5,7 @@
 //	setup.go     Setup: a scenario made concrete, or all that is wrong with it
 //	call.go      from an attempt at a phase to batches
 //	run.go       Run: the phases in order; attempts and policies
+//	known.go     who is known to be gone before a communicator is made
 //	place.go     which fault a failure goes back to, and how long things took
 //	report.go    Report: what came out, in integers, so that it is the same everywhere
 //	expect.go    whether it is what was expected, and why not

@@ -65,17 +65,37 @@ func strikes(s fault.Struck, port string) bool {
 	})
 }
 
-// since returns how long after its fault struck a failure was noticed: a fault of
-// calls when they were issued. -1: not known.
-func (r *runner) since(f *emu.Failure, issued shaping.Time) shaping.Duration {
-	d := shaping.Duration(none)
+// since returns how long after its fault struck a failure's cause was noticed first, be
+// it in an earlier attempt or run: a fault of calls when they were issued. -1: not known.
+func (r *runner) since(run *Run, f *emu.Failure, issued shaping.Time) shaping.Duration {
 	if f.Fault >= 0 && f.Fault < len(r.Scenario.Faults) && callsWrong(r.Scenario.Faults[f.Fault].Type) {
 		return f.At.Sub(issued)
 	}
+	from := shaping.Time(none) // when it struck last
 	for _, s := range r.report.Strikes {
 		if s.Fault == f.Fault && s.From <= f.At {
-			d = f.At.Sub(s.From)
+			from = s.From
 		}
 	}
-	return d
+	if from < 0 {
+		return none
+	}
+	first := f.At
+	notice := func(run *Run) {
+		for _, a := range run.Attempts {
+			if g := a.Failure; g != nil && g.Fault == f.Fault && g.At >= from {
+				first = min(first, g.At)
+			}
+		}
+		for _, l := range run.LeftOut {
+			if l.Fault == f.Fault && l.At >= from {
+				first = min(first, l.At)
+			}
+		}
+	}
+	for i := range r.report.Runs {
+		notice(&r.report.Runs[i])
+	}
+	notice(run)
+	return first.Sub(from)
 }

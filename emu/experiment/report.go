@@ -50,10 +50,8 @@ func (r *Report) Passed() bool {
 // Unjudged reports whether no expectation failed, but some could not be judged; or
 // whether one failed, but processes had died that no fault was to kill.
 func (r *Report) Unjudged() bool {
-	for i := range r.Runs {
-		if r.Runs[i].Perturbed > 0 {
-			return !r.Passed()
-		}
+	if r.Perturbed() {
+		return !r.Passed()
 	}
 	some := false
 	for i := range r.Expect {
@@ -65,6 +63,16 @@ func (r *Report) Unjudged() bool {
 	return some
 }
 
+// Perturbed reports whether a process died that no fault was to kill.
+func (r *Report) Perturbed() bool {
+	for i := range r.Runs {
+		if r.Runs[i].Perturbed > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Run is what became of a phase.
 type Run struct {
 	Index   int
@@ -73,17 +81,24 @@ type Run struct {
 	// one before did; nil: nothing failed.
 	Failure  *emu.Failure
 	Attempts []Attempt
+	// GaveUp is why there was no further attempt where the policy is to try again; empty
+	// where it went well, or the policy is not that.
+	GaveUp string
+	// LeftOut are the GPUs that were known to be gone when a communicator was made.
+	LeftOut []LeftOut
 	// Calls are the phase's, as they were in the final attempt.
 	Calls []Result
-	// Survivors are the ranks of all communicators that can go on.
+	// Survivors are the ranks of all communicators that can go on: those of the final
+	// attempt, and where it failed those of them that it did not lose.
 	Survivors int
-	// Checked says whether elements were compared, Wrong counts those that were not
+	// Checked says whether all elements were compared, which those of a run that failed
+	// never are. Wrong counts those that were not
 	// what they must be, and Places says where.
 	Checked bool
 	Wrong   int64
 	Places  []Place
 	// Total is from the first issue to the end. Detect is from the fault until
-	// somebody noticed, Abort until all ranks knew, Replan until the next attempt
+	// somebody noticed first, Abort until all ranks knew, Replan until the next attempt
 	// began, Finish how long the final attempt took. -1: there was none.
 	Total, Detect, Abort, Replan, Finish shaping.Duration
 	// Redone are bytes that transports sent again, Repeated those of operations that

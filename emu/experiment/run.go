@@ -22,7 +22,7 @@ type Executor func(emu.Batch) (Executed, error)
 // Watcher is told as things happen.
 type Watcher struct {
 	Event func(Event) error // nil: nobody
-	// Run is told each run as it is complete.
+	// Run is told the report at the beginning, and each time a run is complete.
 	Run func(*Report) error
 }
 
@@ -56,6 +56,9 @@ type runner struct {
 func (u *Setup) Run(execute Executor, watch Watcher) (*Report, error) {
 	r := &runner{Setup: u, execute: execute, watch: watch, lost: map[int]bool{}, seq: map[string]int64{}}
 	r.report = Report{Name: u.Scenario.Name, Strikes: u.Strikes()}
+	if err := r.tell(); err != nil {
+		return &r.report, err
+	}
 	for i := range u.Scenario.Phases {
 		p := &u.Scenario.Phases[i]
 		run, err := r.run(i, p)
@@ -64,13 +67,19 @@ func (u *Setup) Run(execute Executor, watch Watcher) (*Report, error) {
 		}
 		r.op += p.Operations()
 		r.report.Runs = append(r.report.Runs, run)
-		if watch.Run != nil {
-			if err := watch.Run(&r.report); err != nil {
-				return &r.report, err
-			}
+		if err := r.tell(); err != nil {
+			return &r.report, err
 		}
 	}
 	return &r.report, nil
+}
+
+// tell says what the report is so far.
+func (r *runner) tell() error {
+	if r.watch.Run == nil {
+		return nil
+	}
+	return r.watch.Run(&r.report)
 }
 
 func (r *runner) say(kind string, at shaping.Time, run, attempt int, f *emu.Failure, text string, args ...any) error {
@@ -91,17 +100,22 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 	var gone []int // GPUs that the last failure cost
 	done := make([]int, len(p.Calls))
 	for k := 0; ; k++ {
+		if p.OnFailure == emu.Shrink {
+			run.LeftOut = append(run.LeftOut, r.doWithout(p)...)
+		}
 		t, err := r.begin(p, r.op, done, k == 0)
 		if err != nil {
 			r.over = err.Error()
 			if k == 0 {
 				return r.skipped(run, p)
 			}
+			run.GaveUp = "those that are left can not do it: " + plain(err)
 			break
 		}
+		again := shaping.Bytes(0)
 		if k > 0 {
 			for i, c := range t.cases {
-				run.Repeated += moved(c, p.Calls[i].Iterations-done[i])
+				again += moved(c, p.Calls[i].Iterations-done[i])
 			}
 			run.Replan = r.at.Sub(run.Attempts[k-1].End)
 		}
@@ -110,7 +124,9 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 			return run, err
 		}
 		run.Attempts = append(run.Attempts, a)
-		run.Redone += a.Redone
+		if run.Redone += a.Redone; a.End > a.Begin { // else nothing was launched
+			run.Repeated += again
+		}
 		run.Finish = a.End.Sub(a.Begin)
 		run.Total = a.End.Sub(begin)
 		if a.Failure == nil {
@@ -118,9 +134,10 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 			break
 		}
 		run.Verdict, run.Failure = Failed, a.Failure
-		run.Detect, run.Abort = r.since(a.Failure, t.began), a.Failure.Abort.Sub(a.Failure.At)
+		run.Detect, run.Abort = r.since(&run, a.Failure, t.began), a.Failure.Abort.Sub(a.Failure.At)
 		gone = t.lostIn(a.Failure)
-		if k+1 >= p.MaxAttempts || !r.recover(p, t, gone) {
+		var goOn bool
+		if goOn, run.GaveUp = r.recover(p, t, gone, k+1); !goOn {
 			r.over = fmt.Sprintf("run %d failed", index)
 			break
 		}
@@ -129,6 +146,7 @@ func (r *runner) run(index int, p *emu.Phase) (Run, error) {
 		run.Verdict = Wrong
 	}
 	if run.Verdict == Failed {
+		run.Checked = false
 		r.leaveOut(gone)
 	}
 	run.Survivors = r.survivors(p)
@@ -164,6 +182,9 @@ func (r *runner) attempt(run *Run, t *try, k int) (Attempt, error) {
 	if err := r.say("issue", r.at, run.Index, k, nil, "%s on %d ranks", t.phase.Calls[0].Op, a.Ranks); err != nil {
 		return a, err
 	}
+	if f := t.stillborn(); f != nil {
+		return a, r.fail(run, &a, f, r.at, k)
+	}
 	spent := make([]shaping.Duration, len(t.cases))
 	for {
 		n, some := t.left()
@@ -187,12 +208,7 @@ func (r *runner) attempt(run *Run, t *try, k int) (Attempt, error) {
 		if f := res.Failure; f != nil {
 			f.Fault = r.blame(f, &b, t, calls)
 			f.Run = calls[f.Run]
-			a.Failure, a.End = f, f.Abort
-			r.at = f.Abort.Add(r.Bear.Replan)
-			if err := r.say("failure", f.At, run.Index, k, f, "%s", f.Text); err != nil {
-				return a, err
-			}
-			return a, r.say("abort", f.Abort, run.Index, k, nil, "all ranks know")
+			return a, r.fail(run, &a, f, f.Abort, k)
 		}
 	}
 	for i := range run.Calls {
@@ -205,12 +221,26 @@ func (r *runner) attempt(run *Run, t *try, k int) (Attempt, error) {
 	return a, r.say("done", a.End, run.Index, k, nil, "all ranks have ended")
 }
 
+// fail ends an attempt at an instant by which all ranks know that it failed.
+func (r *runner) fail(run *Run, a *Attempt, f *emu.Failure, end shaping.Time, k int) error {
+	a.Failure, a.End = f, end
+	r.at = end.Add(r.Bear.Replan)
+	// One that was known before the attempt is told of as the attempt finds it.
+	if err := r.say("failure", max(f.At, a.Begin), run.Index, k, f, "%s", f.Text); err != nil {
+		return err
+	}
+	return r.say("abort", end, run.Index, k, nil, "all ranks know")
+}
+
 // take adds what a batch gave to a run.
 func (r *runner) take(run *Run, t *try, a *Attempt, b *emu.Batch, calls []int, res *Executed, spent []shaping.Duration) {
 	a.Redone += res.Redone
 	if run.Perturbed == 0 {
 		run.Perturbed = res.Perturbed
 	}
+	// What a batch left that was ended, or whose elements nobody followed to the end, is
+	// no result: somebody may have died while it was being compared.
+	unfollowed := res.Failure != nil || res.Perturbed > 0
 	for i := range b.Runs {
 		call, n := calls[i], ended(&b.Runs[i], i, res.Ends)
 		if len(b.Runs[i].Odd) > 0 {
@@ -223,11 +253,14 @@ func (r *runner) take(run *Run, t *try, a *Attempt, b *emu.Batch, calls []int, r
 		if res.Failure == nil && res.Wrong == nil {
 			run.Checked = false
 		}
-		if res.Wrong != nil {
+		if res.Wrong != nil && !unfollowed {
 			run.Wrong += res.Wrong[i]
 		}
 	}
 	for _, w := range res.WrongRanks {
+		if unfollowed {
+			break
+		}
 		run.Places = append(run.Places, Place{Call: calls[w.Run], Rank: w.Rank, GPU: b.Runs[w.Run].Comm[w.Rank], Wrong: w.Elements, First: w.First})
 	}
 	last := map[[2]int]shaping.Time{} // run and rank → when its last operation ended
@@ -258,21 +291,26 @@ func ended(r *emu.Run, index int, ends []emu.End) int {
 	return n
 }
 
-// recover does what the policy says about a failed attempt, and reports whether
-// there is another.
-func (r *runner) recover(p *emu.Phase, t *try, gone []int) bool {
+// recover does what the policy says about the last of so many attempts, which failed,
+// and reports whether there is another; if not, although the policy is to try again,
+// why.
+func (r *runner) recover(p *emu.Phase, t *try, gone []int, attempts int) (again bool, why string) {
+	if p.OnFailure != emu.Retry && p.OnFailure != emu.Shrink {
+		return false, ""
+	}
+	if attempts >= p.MaxAttempts {
+		return false, fmt.Sprintf("maxAttempts is %d", p.MaxAttempts)
+	}
 	for _, comm := range t.comms {
 		delete(r.seq, key(comm)) // the next one begins to count anew
 	}
-	switch p.OnFailure {
-	case emu.Retry:
-		return true
-	case emu.Shrink:
+	if p.OnFailure == emu.Shrink {
+		if len(gone) == 0 {
+			return false, "no rank is lost that shrink could leave out, so that it would fail again"
+		}
 		r.leaveOut(gone)
-		return len(gone) > 0 // without somebody to leave out it would fail again
-	default:
-		return false
 	}
+	return true, ""
 }
 
 // lostIn returns the GPUs that a failure leaves unable to go on.

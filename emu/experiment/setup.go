@@ -118,7 +118,7 @@ func (u *Setup) checkPhases() []error {
 			if i := slices.IndexFunc(c.Ranks, func(g int) bool { return g >= u.Fabric.GPUs() }); i >= 0 {
 				errs = append(errs, problem(field+".ranks", "GPU %d: the cluster has GPUs 0 to %d", c.Ranks[i], u.Fabric.GPUs()-1))
 			} else if _, err := u.build(c, u.comm(c, nil)); err != nil {
-				errs = append(errs, problem(field, "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "--"), " --", " ")))
+				errs = append(errs, problem(field, "%s", plain(err)))
 			}
 			if p.OnFailure == emu.Shrink && sweep.Rooted(c.Op) {
 				errs = append(errs, problem(field+".onFailure", "shrink: %s has a root, which may be the rank that is lost; use retry or abort", c.Op))
@@ -126,6 +126,11 @@ func (u *Setup) checkPhases() []error {
 		}
 	}
 	return errs
+}
+
+// plain says in words of a scenario what is said of flags.
+func plain(err error) string {
+	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "--"), " --", " ")
 }
 
 // checkFaults reports faults that mean operations which there are not.

@@ -77,6 +77,12 @@ func text(u *experiment.Setup, r *experiment.Report) string {
 			}
 			fmt.Fprintln(&b)
 		}
+		for _, l := range run.LeftOut {
+			fmt.Fprintf(&b, "  left out GPU %d: fault %d, heard of at %v\n", l.GPU, l.Fault, l.At)
+		}
+		if run.GaveUp != "" {
+			fmt.Fprintf(&b, "  gave up: %s\n", run.GaveUp)
+		}
 		if run.Failure != nil {
 			fmt.Fprintf(&b, "  %s; detect %v, abort %v, replan %v, finish %v, redone %v, repeated %v\n", run.Failure.Text, run.Detect, run.Abort, run.Replan, run.Finish, run.Redone, run.Repeated)
 		}

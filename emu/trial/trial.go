@@ -225,7 +225,7 @@ func (t *Trial) losses(i int, take func(emu.Failure)) {
 			if s.GPU != gpu || s.How != fault.Killed && s.How != fault.Lost {
 				continue
 			}
-			at := max(s.At, r.Offset).Add(t.Limit())
+			at := max(s.At.Add(t.Limit()), r.Offset) // news may have come, or be on its way
 			take(emu.Failure{Cause: emu.PeerLost, Run: i, Seq: r.First + int64(t.runs[i].by[rank]), Rank: rank, Peer: -1, Channel: -1, Step: -1,
 				Fault: s.Fault, At: at, Abort: at})
 		}

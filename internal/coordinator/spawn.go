@@ -126,8 +126,13 @@ func (p *process) ended(ctx context.Context, patience time.Duration) (string, bo
 	return how, true
 }
 
+// usage is the exit code of a program that was called wrong (EX_USAGE of sysexits.h).
+const usage = 64
+
 // stillborn is the failure of a process that ended before its session began.
-// One that was killed is lost like any other; else what it was told is at fault.
+// One that was killed is lost like any other; one that says so was told something
+// that the user can mend; else it is no nodesim, or broken, which says nothing of the
+// cluster.
 func (p *process) stillborn(how string) *wire.Failure {
 	var exit *exec.ExitError
 	if errors.As(p.err, &exit) && exit.ExitCode() < 0 {
@@ -135,7 +140,11 @@ func (p *process) stillborn(how string) *wire.Failure {
 		f.Member, f.Took = p.name, max(time.Since(p.at), 1)
 		return f
 	}
-	return wire.Failf(wire.Config, "process %s did not start: %s", p.name, how)
+	cause := wire.Aborted
+	if exit != nil && exit.ExitCode() == usage {
+		cause = wire.Config
+	}
+	return wire.Failf(cause, "process %s did not start: %s", p.name, how)
 }
 
 // grace is how long a nodesim may take to end by itself once it has been told.

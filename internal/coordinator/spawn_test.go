@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,5 +100,24 @@ func TestTailKeepsThePanic(t *testing.T) {
 	}
 	if got := said.String(); got != "panic: kernel: a frame too early" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestStillborn: a process that ends before its session says whose fault that was: the
+// user's where it says so, the emulation's where it crashes, or is no nodesim.
+func TestStillborn(t *testing.T) {
+	for _, test := range []struct {
+		does string
+		code int
+	}{{"exit 64", 64}, {"exit 1", 2}, {"exit 2", 2}, {"exit 0", 2}, {"kill -9 $$", 1}} {
+		p := &process{name: "node0", nodes: gossip.List(0), cmd: exec.Command("sh", "-c", test.does), done: make(chan struct{})}
+		if p.err = p.cmd.Run(); p.cmd.Process == nil {
+			t.Skip(p.err)
+		}
+		close(p.done)
+		how, ok := p.ended(t.Context(), bound)
+		if f := p.stillborn(how); !ok || f.ExitCode() != test.code {
+			t.Errorf("%s: exit code %d, want %d: %v", test.does, f.ExitCode(), test.code, f)
+		}
 	}
 }

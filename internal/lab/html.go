@@ -55,7 +55,7 @@ func Page(u *experiment.Setup, r *experiment.Report) ([]byte, error) {
 		}
 	}
 	err := pageTemplate.Execute(&b, map[string]any{
-		"Results": NewResults(u, r, true), "Table": Table(u, r, true), "Timelines": lines,
+		"Results": NewResults(u, r, Complete), "Table": Table(u, r, Complete), "Timelines": lines,
 		"Scenario": string(u.YAML()),
 	})
 	return b.Bytes(), err

@@ -43,7 +43,7 @@ type output struct {
 // JUnit returns a report as JUnit's XML: a test for each expectation; where there is
 // none, for each run.
 func JUnit(u *experiment.Setup, r *experiment.Report) []byte {
-	s := suite{Name: r.Name, Output: &output{Table(u, r, true)}}
+	s := suite{Name: r.Name, Output: &output{Table(u, r, Complete)}}
 	add := func(name string, failure, err *trouble) {
 		s.Cases = append(s.Cases, testcase{ClassName: r.Name, Name: name, Failure: failure, Error: err})
 		s.Tests++
@@ -71,10 +71,14 @@ func JUnit(u *experiment.Setup, r *experiment.Report) []byte {
 		}
 		run := &r.Runs[i]
 		name := fmt.Sprintf("run %d %s", i, What(&u.Scenario.Phases[i], run))
-		if run.Verdict == experiment.Done {
+		t := &trouble{Message: string(run.Verdict), Text: why(r)}
+		switch {
+		case run.Verdict == experiment.Done:
 			add(name, nil, nil)
-		} else {
-			add(name, &trouble{Message: string(run.Verdict), Text: why(r)}, nil)
+		case r.Perturbed(): // it is not known what would have come of it
+			add(name, nil, t)
+		default:
+			add(name, t, nil)
 		}
 	}
 	data, err := xml.MarshalIndent(suites{Suites: []suite{s}}, "", "  ")

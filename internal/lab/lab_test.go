@@ -17,6 +17,7 @@ import (
 	"github.com/railyard/railyard/emu/experiment"
 	"github.com/railyard/railyard/emu/rehearse"
 	"github.com/railyard/railyard/internal/lab"
+	"github.com/railyard/railyard/shaping"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
@@ -53,7 +54,7 @@ func carry(t *testing.T, text string, store *lab.Store) (*experiment.Setup, *exp
 	w := experiment.Watcher{}
 	if store != nil {
 		w.Event = func(e experiment.Event) error { return store.Event(u, e) }
-		w.Run = func(r *experiment.Report) error { return store.Results(u, r, false) }
+		w.Run = func(r *experiment.Report) error { return store.Results(u, r, lab.Running) }
 	}
 	r, err := u.Run(rehearse.NewLocal(u, nil).Execute, w)
 	if err != nil {
@@ -67,7 +68,7 @@ func carry(t *testing.T, text string, store *lab.Store) (*experiment.Setup, *exp
 func TestGoldens(t *testing.T) {
 	u, r := carry(t, scenario, nil)
 	for name, got := range map[string][]byte{ // order: each has a file of its own
-		"table.txt": []byte(lab.Table(u, r, true)), "results.json": lab.NewResults(u, r, true).JSON(), "junit.xml": lab.JUnit(u, r),
+		"table.txt": []byte(lab.Table(u, r, lab.Complete)), "results.json": lab.NewResults(u, r, lab.Complete).JSON(), "junit.xml": lab.JUnit(u, r),
 	} {
 		path := filepath.Join("testdata", name)
 		if *rewrite {
@@ -105,6 +106,71 @@ func TestJUnit(t *testing.T) {
 	s := got.Suites[0]
 	if s.Tests != 4 || len(s.Cases) != 4 || s.Failures != 1 || s.Cases[2].Failure == nil {
 		t.Errorf("%+v: want 4 tests, of which the third fails", s)
+	}
+}
+
+// What could not be judged, since a process died that no fault was to kill, is an error
+// of a test and no failure, whether or not something was expected; results say so too.
+func TestPerturbed(t *testing.T) {
+	for _, text := range []string{scenario, scenario[:strings.Index(scenario, "  expect:")]} {
+		u, r := carry(t, text, nil)
+		r.Runs[1].Perturbed = 1
+		u.Judge(r, nil)
+		junit := string(lab.JUnit(u, r))
+		if !strings.Contains(junit, `failures="0" errors="1"`) || strings.Contains(junit, "<failure") || !strings.Contains(junit, "<error") {
+			t.Errorf("JUnit is\n%s", junit)
+		}
+		got := lab.NewResults(u, r, lab.Complete)
+		if got.Verdict != "unjudged" {
+			t.Errorf("verdict %s", got.Verdict)
+		}
+		for _, e := range got.Expect {
+			if e.State == "fail" || e.Entry == 1 && e.State != "unjudged" {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+}
+
+// A report that is written before all is over says why.
+func TestStates(t *testing.T) {
+	u, r := carry(t, scenario, nil)
+	for state, want := range map[lab.State]string{lab.Running: "running", lab.Interrupted: "interrupted", lab.Stranded: "unjudged", lab.Complete: "fail"} {
+		if got := lab.NewResults(u, r, state).Verdict; got != want {
+			t.Errorf("state %d: verdict %s, want %s", state, got, want)
+		}
+		if got := lab.Table(u, r, state); !strings.HasPrefix(got, strings.ToUpper(want)+" ") {
+			t.Errorf("state %d: table\n%s", state, got)
+		}
+	}
+}
+
+// A run that never was has no protocol, one without the dead names them, and one that
+// gave up says why.
+func TestTableOfLosses(t *testing.T) {
+	u, r := carry(t, `apiVersion: railyard/v1alpha1
+kind: Scenario
+metadata: {name: losses}
+spec:
+  cluster: {system: dgx-h100, nodes: 2, gpus: 2, nics: 2}
+  run:
+    - {op: all_reduce, size: 64M, ranks: "0-1"}
+    - {op: all_reduce, size: 1M, ranks: "0-1,3", onFailure: shrink}
+    - {op: all_reduce, size: 1M, ranks: "0,2", onFailure: retry, maxAttempts: 2}
+    - {op: all_reduce, size: 1M, algo: ring}
+  faults:
+    - {at: 1us, target: node1, type: kill}
+`, nil)
+	got := lab.Table(u, r, lab.Complete)
+	for _, want := range []string{"all_reduce 1MiB ring  ", "gave up: maxAttempts is 2",
+		"left out node1/gpu1 (GPU 3), of whose end all knew from 201us on: kill node1"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the table lacks %q:\n%s", want, got)
+		}
+	}
+	runs := lab.NewResults(u, r, lab.Complete).Runs
+	if l := runs[1].LeftOut; len(l) != 1 || l[0].GPU != 3 || l[0].At != int64(201*shaping.Microsecond) || runs[2].GaveUp == "" {
+		t.Errorf("results are %+v", runs)
 	}
 }
 
@@ -164,7 +230,7 @@ func TestStore(t *testing.T) {
 		if got := read(t, dir, "latest", "results.json"); !strings.Contains(got, `"verdict": "running"`) || !strings.Contains(got, `"run": 1`) {
 			t.Errorf("before the end results.json is\n%s", got)
 		}
-		if err := s.Results(u, r, true); err != nil {
+		if err := s.Results(u, r, lab.Complete); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {

@@ -12,7 +12,7 @@ import (
 // second; what does not apply is left out.
 type Results struct {
 	Name    string `json:"name"`
-	Verdict string `json:"verdict"` // pass, fail, unjudged; running while more is to come
+	Verdict string `json:"verdict"` // pass, fail, unjudged; running, interrupted: see State
 	Seed    uint64 `json:"seed"`
 	Nodes   int    `json:"nodes"`
 	GPUs    int    `json:"gpus"`
@@ -21,6 +21,17 @@ type Results struct {
 	Faults []Strike `json:"faults"`
 	Expect []Expect `json:"expect"`
 }
+
+// State is how far a scenario has come when its report is written.
+type State int
+
+// The states.
+const (
+	Running     State = iota // more is to come
+	Interrupted              // somebody ended it: nothing more comes
+	Stranded                 // the emulation itself failed, and nothing can be said of the rest
+	Complete
+)
 
 // Run is what became of an entry of the scenario's run.
 type Run struct {
@@ -43,6 +54,8 @@ type Run struct {
 	Repeated  int64     `json:"repeated_bytes"`
 	Perturbed int64     `json:"perturbed_ps,omitempty"` // a process died that no fault was to kill
 	Failure   *Failure  `json:"failure,omitempty"`
+	GaveUp    string    `json:"gave_up,omitempty"` // why there was no further attempt
+	LeftOut   []LeftOut `json:"left_out,omitempty"`
 	Attempts  []Attempt `json:"attempts"`
 	Calls     []Call    `json:"calls"`
 }
@@ -72,6 +85,13 @@ type Failure struct {
 	Abort   int64  `json:"abort_ps"`
 	Lost    []int  `json:"lost_ranks,omitempty"`
 	Text    string `json:"text"`
+}
+
+// LeftOut is a GPU that was known to be gone when a communicator was made.
+type LeftOut struct {
+	GPU   int   `json:"gpu"`
+	Fault int   `json:"fault"`
+	At    int64 `json:"known_ps"`
 }
 
 // Attempt is one try.
@@ -119,16 +139,16 @@ type Expect struct {
 	Wall  bool   `json:"by_wall_clock,omitempty"`
 }
 
-// NewResults puts a report into words. Until it is complete its verdict is running.
-func NewResults(u *experiment.Setup, r *experiment.Report, complete bool) *Results {
-	s := &Results{Name: r.Name, Verdict: verdict(r, complete), Seed: u.Scenario.Cluster.Seed, Nodes: u.Fabric.Nodes(), GPUs: u.Fabric.GPUs(),
+// NewResults puts a report into words. Until it is complete its verdict is its state.
+func NewResults(u *experiment.Setup, r *experiment.Report, state State) *Results {
+	s := &Results{Name: r.Name, Verdict: verdict(r, state), Seed: u.Scenario.Cluster.Seed, Nodes: u.Fabric.Nodes(), GPUs: u.Fabric.GPUs(),
 		Runs: []Run{}, Faults: []Strike{}, Expect: []Expect{}}
 	for i := range r.Runs {
 		s.Runs = append(s.Runs, newRun(u, &r.Runs[i]))
 	}
 	end := over(r)
 	for _, k := range r.Strikes {
-		strike := Strike{Fault: k.Fault, Name: u.FaultName(k.Fault), Type: u.Scenario.Faults[k.Fault].Type, From: int64(k.From), Parts: k.Parts, Late: complete && k.From > end}
+		strike := Strike{Fault: k.Fault, Name: u.FaultName(k.Fault), Type: u.Scenario.Faults[k.Fault].Type, From: int64(k.From), Parts: k.Parts, Late: state == Complete && k.From > end}
 		if k.To != shaping.Never {
 			to := int64(k.To)
 			strike.To = &to
@@ -141,10 +161,14 @@ func NewResults(u *experiment.Setup, r *experiment.Report, complete bool) *Resul
 	return s
 }
 
-func verdict(r *experiment.Report, complete bool) string {
+func verdict(r *experiment.Report, state State) string {
 	switch {
-	case !complete:
+	case state == Running:
 		return "running"
+	case state == Interrupted:
+		return "interrupted"
+	case state == Stranded:
+		return "unjudged"
 	case r.Passed():
 		return "pass"
 	case r.Unjudged():
@@ -168,12 +192,15 @@ func over(r *experiment.Report) shaping.Time {
 func newRun(u *experiment.Setup, r *experiment.Run) Run {
 	run := Run{Run: r.Index, What: What(&u.Scenario.Phases[r.Index], r), Verdict: string(r.Verdict), Survivors: r.Survivors, Checked: r.Checked, Wrong: r.Wrong,
 		Total: int64(r.Total), Detect: span(r.Detect), Abort: span(r.Abort), Replan: span(r.Replan), Finish: span(r.Finish),
-		Redone: int64(r.Redone), Repeated: int64(r.Repeated), Perturbed: int64(r.Perturbed), Failure: newFailure(r.Failure), Attempts: []Attempt{}, Calls: []Call{}}
+		Redone: int64(r.Redone), Repeated: int64(r.Repeated), Perturbed: int64(r.Perturbed), Failure: newFailure(r.Failure), GaveUp: r.GaveUp, Attempts: []Attempt{}, Calls: []Call{}}
 	if len(r.Calls) > 0 {
 		run.Time, run.AlgBW, run.BusBW = int64(r.Time()), int64(r.AlgBW()), int64(r.BusBW())
 	}
 	for _, p := range r.Places {
 		run.Places = append(run.Places, Place(p))
+	}
+	for _, l := range r.LeftOut {
+		run.LeftOut = append(run.LeftOut, LeftOut{l.GPU, l.Fault, int64(l.At)})
 	}
 	for _, a := range r.Attempts {
 		run.Attempts = append(run.Attempts, Attempt{int64(a.Begin), int64(a.End), a.Ranks, int64(a.Redone), newFailure(a.Failure)})

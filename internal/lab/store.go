@@ -132,11 +132,11 @@ func (s *Store) append(l line) error {
 
 // Results writes what is known so far: results.json and table.txt, and once all is
 // complete trace.json and report.html too.
-func (s *Store) Results(u *experiment.Setup, r *experiment.Report, complete bool) error {
+func (s *Store) Results(u *experiment.Setup, r *experiment.Report, state State) error {
 	err := errors.Join(
-		s.Write("results.json", NewResults(u, r, complete).JSON()),
-		s.Write("table.txt", []byte(Table(u, r, complete))))
-	if !complete {
+		s.Write("results.json", NewResults(u, r, state).JSON()),
+		s.Write("table.txt", []byte(Table(u, r, state))))
+	if state != Complete {
 		return err
 	}
 	page, pageErr := Page(u, r)

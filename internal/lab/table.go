@@ -17,7 +17,10 @@ func What(p *emu.Phase, r *experiment.Run) string {
 		c := &p.Calls[i]
 		s := fmt.Sprintf("%s %s", c.Op, c.Bytes)
 		if i < len(r.Calls) && r.Calls[i].Algorithm != "" {
-			s += fmt.Sprintf(" %s/%s", r.Calls[i].Algorithm, r.Calls[i].Protocol)
+			s += " " + r.Calls[i].Algorithm
+			if p := r.Calls[i].Protocol; p != "" { // else it was left to choose, and was not run
+				s += "/" + p
+			}
 		}
 		if c.Iterations > 1 {
 			s += fmt.Sprintf(" %d times", c.Iterations)
@@ -28,9 +31,9 @@ func What(p *emu.Phase, r *experiment.Run) string {
 }
 
 // Table returns a report for people: the verdict first.
-func Table(u *experiment.Setup, r *experiment.Report, complete bool) string {
+func Table(u *experiment.Setup, r *experiment.Report, state State) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s%s\n", strings.ToUpper(verdict(r, complete)), r.Name, tally(r))
+	fmt.Fprintf(&b, "%s %s%s\n", strings.ToUpper(verdict(r, state)), r.Name, tally(r))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\nrun\twhat\tverdict\tattempts\tsurvivors\ttime\tbusbw\twrong\tcause\n")
 	for i := range r.Runs {
@@ -42,7 +45,7 @@ func Table(u *experiment.Setup, r *experiment.Report, complete bool) string {
 	for i := range r.Runs {
 		details(&b, u, &r.Runs[i])
 	}
-	strikes(&b, u, r, complete)
+	strikes(&b, u, r, state)
 	if len(r.Expect) > 0 {
 		b.WriteString("\nexpected\n")
 		w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -103,7 +106,7 @@ func causeOf(r *experiment.Run) string {
 
 // details says of a run what does not fit its line.
 func details(b *strings.Builder, u *experiment.Setup, r *experiment.Run) {
-	if r.Failure == nil && r.Redone == 0 && len(r.Places) == 0 && r.Perturbed == 0 {
+	if r.Failure == nil && r.Redone == 0 && len(r.Places) == 0 && r.Perturbed == 0 && len(r.LeftOut) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\nrun %d\n", r.Index)
@@ -116,6 +119,12 @@ func details(b *strings.Builder, u *experiment.Setup, r *experiment.Run) {
 	}
 	if len(r.Attempts) == 0 && r.Failure != nil {
 		fmt.Fprintf(b, "  %s\n", r.Failure.Text)
+	}
+	if r.GaveUp != "" {
+		fmt.Fprintf(b, "  gave up: %s\n", r.GaveUp)
+	}
+	for _, l := range r.LeftOut {
+		fmt.Fprintf(b, "  left out node%d/gpu%d (GPU %d), of whose end all knew from %v on: %s\n", u.Fabric.NodeOf(l.GPU), u.Fabric.Local(l.GPU), l.GPU, l.At, u.FaultName(l.Fault))
 	}
 	if f := r.Failure; f != nil && f.Fault >= 0 {
 		fmt.Fprintf(b, "  goes back to %s\n", u.FaultName(f.Fault))
@@ -155,7 +164,7 @@ func amount(b shaping.Bytes) string {
 	return fmt.Sprintf("%d.%d MB", v/10, v%10)
 }
 
-func strikes(b *strings.Builder, u *experiment.Setup, r *experiment.Report, complete bool) {
+func strikes(b *strings.Builder, u *experiment.Setup, r *experiment.Report, state State) {
 	if len(u.Scenario.Faults) == 0 {
 		return
 	}
@@ -168,7 +177,7 @@ func strikes(b *strings.Builder, u *experiment.Setup, r *experiment.Report, comp
 			when += " to " + s.To.String()
 		}
 		late := ""
-		if complete && s.From > end {
+		if state == Complete && s.From > end {
 			late = "after all was over"
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", when, u.FaultName(s.Fault), parts(s.Parts), late)

@@ -23,6 +23,7 @@ type scenario struct {
 	version  string
 	setup    *experiment.Setup
 	store    *lab.Store // nil: none
+	kept     error      // the first that went wrong with what is kept, or with JUnit
 	wall     lab.Wall
 	began    time.Time
 	progress func(done, total int, what string)
@@ -41,11 +42,12 @@ type stage interface {
 func (v verbs) scenario(ctx context.Context, c cli.RunConfig, out io.Writer, progress func(done, total int, what string)) error {
 	s := &scenario{RunConfig: &c, version: v.version, progress: progress, began: time.Now()}
 	r, err := s.run(ctx)
-	if r != nil && err == nil {
-		err = s.show(r, out)
-	}
 	if err != nil {
 		return coded(ctx, err)
+	}
+	// Whatever could not be written, the verdict is not lost.
+	if err := errors.Join(s.show(r, out), s.kept); err != nil {
+		return err
 	}
 	return verdictOf(r)
 }
@@ -78,9 +80,7 @@ func (s *scenario) run(ctx context.Context) (*experiment.Report, error) {
 			return nil, err
 		}
 		defer s.store.Close()
-		if err := s.store.Write("spec.yaml", s.setup.YAML()); err != nil {
-			return nil, err
-		}
+		s.note(s.store.Write("spec.yaml", s.setup.YAML()))
 	}
 	on, err := s.stage(ctx)
 	if err != nil {
@@ -90,7 +90,22 @@ func (s *scenario) run(ctx context.Context) (*experiment.Report, error) {
 	r, err := s.setup.Run(on.execute, s.watcher())
 	s.wall.Detected, s.wall.Perturbed = on.deaths()
 	s.setup.Judge(r, s.detected)
-	return r, errors.Join(err, s.keep(r, err == nil))
+	state := lab.Complete
+	switch {
+	case err != nil && ctx.Err() != nil:
+		state = lab.Interrupted
+	case err != nil:
+		state = lab.Stranded
+	}
+	s.keep(r, state)
+	return r, err
+}
+
+// note takes what became of a file. What a full disk does not take costs no run.
+func (s *scenario) note(err error) {
+	if s.kept == nil {
+		s.kept = err
+	}
 }
 
 // watcher keeps what happens, as it happens.
@@ -102,13 +117,15 @@ func (s *scenario) watcher() experiment.Watcher {
 			if s.store == nil {
 				return nil
 			}
-			return s.store.Event(s.setup, e)
+			s.note(s.store.Event(s.setup, e))
+			return nil
 		},
 		Run: func(r *experiment.Report) error {
 			if s.store == nil {
 				return nil
 			}
-			return s.store.Results(s.setup, r, false)
+			s.note(s.store.Results(s.setup, r, lab.Running))
+			return nil
 		},
 	}
 }
@@ -124,33 +141,31 @@ func (s *scenario) detected(node string) (ns int64, ok bool) {
 }
 
 // keep writes what there is at the end.
-func (s *scenario) keep(r *experiment.Report, complete bool) error {
+func (s *scenario) keep(r *experiment.Report, state lab.State) {
 	s.wall.Began, s.wall.Version, s.wall.Clock = s.began.UTC().Format(time.RFC3339), s.version, s.Clock
 	s.wall.Seconds = time.Since(s.began).Seconds()
-	var err error
 	if s.store != nil {
-		err = errors.Join(s.store.Results(s.setup, r, complete), s.store.Write("wall.json", s.wall.JSON()))
+		s.note(errors.Join(s.store.Results(s.setup, r, state), s.store.Write("wall.json", s.wall.JSON())))
 	}
-	if s.JUnit != "" && complete {
-		err = errors.Join(err, s.WriteFile(s.JUnit, lab.JUnit(s.setup, r)))
+	if s.JUnit != "" && state == lab.Complete {
+		s.note(s.WriteFile(s.JUnit, lab.JUnit(s.setup, r)))
 	}
-	return err
 }
 
 // show writes what there is to say to the user.
 func (s *scenario) show(r *experiment.Report, out io.Writer) error {
 	if s.Format == "json" {
-		_, err := out.Write(lab.NewResults(s.setup, r, true).JSON())
+		_, err := out.Write(lab.NewResults(s.setup, r, lab.Complete).JSON())
 		return err
 	}
-	text := lab.Table(s.setup, r, true)
+	text := lab.Table(s.setup, r, lab.Complete)
 	for _, d := range s.wall.Detected {
 		text += fmt.Sprintf("\nby the host's clock the death of %s's process was noticed after %.3f s", d.Node, d.Seconds)
 	}
 	if len(s.wall.Detected) > 0 {
 		text += "\n"
 	}
-	if s.store != nil {
+	if s.store != nil && s.kept == nil {
 		text += fmt.Sprintf("\nkept in %s\n", s.store.Path)
 	}
 	_, err := io.WriteString(out, text)

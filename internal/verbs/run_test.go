@@ -69,7 +69,8 @@ func TestScenario(t *testing.T) {
 	}
 }
 
-// Whatever can not be written ends the run with an error, not with a verdict.
+// A folder that can not be made ends the run before it begins. What can not be written
+// later costs no verdict: it is said first, and then what went wrong.
 func TestScenarioStoreTrouble(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -78,11 +79,56 @@ func TestScenarioStoreTrouble(t *testing.T) {
 	}
 	c := config()
 	c.Store = file
-	if _, code := carry(c); code != -1 {
-		t.Errorf("a file as a store: %d", code)
+	if out, code := carry(c); code != -1 || out != "" {
+		t.Errorf("a file as a store: %d\n%s", code, out)
 	}
 	c.Store, c.JUnit = "", filepath.Join(dir, "no", "junit.xml")
-	if _, code := carry(c); code != -1 {
-		t.Errorf("no folder for JUnit: %d", code)
+	if out, code := carry(c); code != -1 || !strings.HasPrefix(out, "PASS x") {
+		t.Errorf("no folder for JUnit: %d\n%s", code, out)
+	}
+	for _, format := range []string{"table", "json"} {
+		c := config()
+		c.Format, c.Store = format, filepath.Join(dir, format)
+		var out bytes.Buffer
+		err := verbs{"v1"}.scenario(context.Background(), c, &out, func(_, _ int, what string) {
+			if strings.HasPrefix(what, "issue") { // from here on nothing can be kept
+				if err := os.RemoveAll(filepath.Join(c.Store, "x")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if err == nil || !strings.Contains(err.Error(), "--store: ") || !strings.Contains(strings.ToLower(out.String()), "pass") || strings.Contains(out.String(), "kept in") {
+			t.Errorf("a store that breaks: %v\n%s", err, out.String())
+		}
+	}
+}
+
+// What ends a run from outside leaves the word for it; before the first run is over it
+// says that more is to come.
+func TestScenarioInterrupted(t *testing.T) {
+	c := config()
+	c.Store = t.TempDir()
+	verdict := func() string {
+		data, err := os.ReadFile(filepath.Join(c.Store, "latest", "results.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Verdict string }
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		return got.Verdict
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	during := ""
+	err := verbs{"v1"}.scenario(ctx, c, &bytes.Buffer{}, func(_, _ int, what string) {
+		if strings.HasPrefix(what, "issue") {
+			during = verdict()
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || during != "running" || verdict() != "interrupted" {
+		t.Errorf("%v; verdict %q during the first run, %q after it", err, during, verdict())
 	}
 }
