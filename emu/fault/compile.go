@@ -82,6 +82,7 @@ type strike struct {
 	index int
 	hit   []part
 	spans []Span
+	of    map[fabric.PortID]string // the part for which a port suffers
 }
 
 // Name is what reports call a fault: its own name, or its position and type.
@@ -99,7 +100,7 @@ func (s *strike) say(field, format string, args ...any) {
 
 func (c *compiler) strike(i int, f *emu.Fault) {
 	own := *f
-	s := &strike{compiler: c, Fault: &own, index: i}
+	s := &strike{compiler: c, Fault: &own, index: i, of: map[fabric.PortID]string{}}
 	k, err := Lookup(f.Type)
 	if err != nil {
 		c.errs = append(c.errs, fmt.Errorf("%s.%w", Name(f, i), err))
@@ -175,6 +176,9 @@ type outage struct {
 
 // lose takes the links of hits away, in every span of the fault.
 func (s *strike) lose(hits []fabric.Hit, replays bool) {
+	for _, h := range hits {
+		s.blame(h.Port)
+	}
 	for _, span := range s.spans {
 		for _, h := range hits {
 			s.outages[h.Port] = append(s.outages[h.Port], outage{span, h.First, h.Lost, h.Of, replays})
@@ -185,6 +189,9 @@ func (s *strike) lose(hits []fabric.Hit, replays bool) {
 // suffer gives ports a state, in every span of the fault.
 func (s *strike) suffer(hits []fabric.Hit, state func(fabric.Hit) State) {
 	for _, h := range hits {
+		if st := state(h); st.Loss+st.Corrupt > 0 {
+			s.blame(h.Port)
+		}
 		l := s.s.Touch(h.Port)
 		for _, span := range s.spans {
 			l.Add(span.from, span.to, state(h))
@@ -248,6 +255,7 @@ func (s *strike) hits(into bool) []fabric.Hit {
 			s.say("links", "%d: %s is a %s, and only a link has several", s.Links, p.name, p.class)
 		}
 		for _, h := range s.portsOf(p) {
+			s.belongs(h.Port, p.name)
 			if !into || h.Into {
 				all = append(all, h)
 			}
