@@ -64,7 +64,6 @@ func TestVerdicts(t *testing.T) {
 		{emu.Fault{Type: "kill", Target: "node1", When: at}, emu.PeerLost, ""},
 		{emu.Fault{Type: "down", Target: "node0/nic0", When: at}, emu.LinkDown, "node0/nic0"},
 		{emu.Fault{Type: "down", Target: "unit0/rail0", When: at}, emu.LinkDown, "unit0/rail0"},
-		{emu.Fault{Type: "loss", Target: "unit0/rail0", Loss: 1_000_000_000, When: at}, emu.LinkDown, "unit0/rail0"},
 		{emu.Fault{Type: "partition", Target: "node0 | node1", When: at}, emu.LinkDown, "node0 | node1"},
 		{emu.Fault{Type: "gpu-slow", Target: "node0/gpu0", Share: 500_000, When: emu.When{}}, "", ""},
 	} {

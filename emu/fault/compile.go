@@ -301,6 +301,24 @@ func (s *strike) gpus() []int {
 	return all
 }
 
+// withNVLink returns the GPUs that the fault strikes, if each has NVLinks: those of
+// TPUs, ICI, are no target yet.
+func (s *strike) withNVLink() []int {
+	all := s.gpus()
+	for _, gpu := range all {
+		switch {
+		case s.f.OfICI(gpu):
+			s.say("target", "%s is a TPU, whose links are ICI; %s strikes NVLinks alone", gpuName(s.f, gpu), s.kind.Word)
+		case len(s.f.NVLinks(gpu)) == 0:
+			s.say("target", "%s has no NVLink", gpuName(s.f, gpu))
+		default:
+			continue
+		}
+		return nil
+	}
+	return all
+}
+
 // stop stops GPUs, in every span of the fault.
 func (s *strike) stop(how How) {
 	for _, span := range s.spans {

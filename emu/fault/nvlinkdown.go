@@ -18,7 +18,7 @@ var nvlinkDown = Kind{
 }
 
 func compileNvlinkDown(s *strike) {
-	for _, gpu := range s.gpus() {
+	for _, gpu := range s.withNVLink() {
 		s.dropLinks(gpu, max(s.Links, 1))
 	}
 }
