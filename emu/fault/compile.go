@@ -121,6 +121,7 @@ func (c *compiler) strike(i int, f *emu.Fault) {
 	}
 	if s.waits() {
 		c.s.waiting = append(c.s.waiting, i)
+		s.rehearse()
 		return
 	}
 	s.spans = s.instants()
@@ -128,6 +129,18 @@ func (c *compiler) strike(i int, f *emu.Fault) {
 		s.note()
 		k.compile(s)
 	}
+}
+
+// rehearse says what is wrong with a fault whose instant is not known, while whoever
+// reads a file still knows its lines: it strikes a schedule that nobody keeps.
+func (s *strike) rehearse() {
+	all := s.compiler
+	s.compiler = &compiler{f: all.f, horizon: all.horizon, parts: all.parts, s: New(all.s.seed),
+		outages: map[fabric.PortID][]outage{}, taken: map[fabric.PortID]int{}}
+	if s.spans = s.instants(); len(s.errs) == 0 {
+		s.kind.compile(s)
+	}
+	all.errs = append(all.errs, s.errs...)
 }
 
 // note keeps when the fault strikes what.

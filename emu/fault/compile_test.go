@@ -270,9 +270,12 @@ func TestRefused(t *testing.T) {
 		{h100, emu.Fault{Type: "pcie-degraded", Target: "node0/nic0", Width: 3}, "faults[0].width: 3: a slot has 1, 2, 4"},
 		{h100, emu.Fault{Type: "pcie-degraded", Target: "node0/nic0", Gen: 9}, "faults[0].gen: 9: generations"},
 	} {
-		f := ready(t, emu.Cluster{Groups: []emu.Group{tc.group}}, []emu.Fault{tc.fault})
-		if _, err := fault.Compile(f, []emu.Fault{tc.fault}, 1, 0); err == nil || !strings.Contains(err.Error(), tc.says) {
-			t.Errorf("%s on %s: %v, want it to say %q", tc.fault.Type, tc.fault.Target, err, tc.says)
+		for ops := range 2 { // of a fault that waits for its instant as well
+			tc.fault.When.AfterOps = ops
+			f := ready(t, emu.Cluster{Groups: []emu.Group{tc.group}}, []emu.Fault{tc.fault})
+			if _, err := fault.Compile(f, []emu.Fault{tc.fault}, 1, 0); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s on %s after %d operations: %v, want it to say %q", tc.fault.Type, tc.fault.Target, ops, err, tc.says)
+			}
 		}
 	}
 }
