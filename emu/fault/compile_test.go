@@ -268,6 +268,7 @@ func TestRefused(t *testing.T) {
 		{tpu, emu.Fault{Type: "nvlink-errors", Target: "random"}, "is a TPU"},
 		{tpu, emu.Fault{Type: "nvswitch-down", Target: "random"}, "no part"},
 		{h100, emu.Fault{Type: "pcie-degraded", Target: "node0/nic0", Width: 3}, "faults[0].width: 3: a slot has 1, 2, 4"},
+		{h100, emu.Fault{Type: "bitflip", Target: "node0/gpu0", Bit: 64}, "faults[0].bit: 64: elements have at most 64 bits"},
 		{h100, emu.Fault{Type: "pcie-degraded", Target: "node0/nic0", Gen: 9}, "faults[0].gen: 9: generations"},
 	} {
 		for ops := range 2 { // of a fault that waits for its instant as well
