@@ -49,7 +49,7 @@ type Failure struct {
 	// Rank is the one that was stopped, or that stopped the others; Peer whom it
 	// waited for, or who waits for it.
 	Rank, Channel, Step, Peer int
-	Link                      string // name of the port or way that is dead; empty: none
+	Link                      string // name of what is dead: a port, or the part that a fault struck, such as a leaf; empty: none
 	Fault                     int    // position of the fault it goes back to; -1: unknown
 	// At is when it was noticed, Abort when every rank had been told.
 	At, Abort shaping.Time

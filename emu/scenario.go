@@ -129,7 +129,7 @@ var WantKeys = []WantKey{
 	{"cause", WantWord, "why it failed, or why the attempt failed that was recovered from", wordsOf(Causes())},
 	{"hang", WantWord, "how it hung", wordsOf(Hangs())},
 	{"fault", WantWord, "name of the fault that the failure goes back to, or its type", nil},
-	{"link", WantWord, "the port or way that is dead", nil},
+	{"link", WantWord, "what is dead: a port, such as node0/nic0/out, or the part that the fault struck, such as leaf0", nil},
 	{"text", WantWord, "words that the failure's line must hold", nil},
 	{"rank", WantCount, "the rank that stopped it, counted in its communicator", nil},
 	{"peer", WantCount, "whom it waited for, or who waits for it", nil},

@@ -63,6 +63,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{emu.Fault{Type: "kill", Target: "node1", When: at}, emu.PeerLost, ""},
 		{emu.Fault{Type: "down", Target: "node0/nic0", When: at}, emu.LinkDown, "node0/nic0"},
+		{emu.Fault{Type: "down", Target: "unit0/rail0", When: at}, emu.LinkDown, "unit0/rail0"},
+		{emu.Fault{Type: "partition", Target: "node0 | node1", When: at}, emu.LinkDown, "node0 | node1"},
 		{emu.Fault{Type: "gpu-slow", Target: "node0/gpu0", Share: 500_000, When: emu.When{}}, "", ""},
 	} {
 		c := emutest.Case{Algorithm: "ring", Op: collective.AllReduce, Nodes: 2, GPUs: 2, Count: 1 << 20, Faults: []emu.Fault{test.fault}, Bear: quick}

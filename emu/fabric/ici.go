@@ -146,6 +146,9 @@ func (f *Fabric) ringsOver(n *node, comm, ranks []int) [][]int {
 	return rings
 }
 
+// OfICI reports whether the links of a GPU are Google's ICI, not NVLink.
+func (f *Fabric) OfICI(gpu int) bool { return f.nodes[f.gpuNode[gpu]].system.Board.ICI.Chips > 0 }
+
 // Slice returns the network of chips that a node is in over ICI, nil when ICI does
 // not leave it, and which chip there each of its GPUs is.
 func (f *Fabric) Slice(node int) (chips *network.Network, of func(gpu int) int) {

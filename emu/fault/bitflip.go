@@ -14,6 +14,10 @@ var bitflip = Kind{
 }
 
 func compileBitflip(s *strike) {
+	const widest = 64 // bits of int64 and float64
+	if s.Bit >= widest {
+		s.say("bit", "%d: elements have at most %d bits, counted from 0", s.Bit, widest)
+	}
 	for _, p := range s.hit {
 		flip := Flip{GPU: -1, Element: s.Element, Bit: s.Bit, Fault: s.index}
 		if p.class == GPU {

@@ -11,7 +11,7 @@ import (
 // New returns a schedule without faults, whose draws come from a seed. What
 // compiles declared faults, and tests, add to it; then it is read only.
 func New(seed uint64) *Schedule {
-	return &Schedule{seed: seed, ports: map[fabric.PortID]*Line{}, gpus: map[int]*Line{}, dead: map[int]shaping.Time{}}
+	return &Schedule{seed: seed, ports: map[fabric.PortID]*Line{}, gpus: map[int]*Line{}, strokes: map[fabric.PortID][]stroke{}, dead: map[int]shaping.Time{}}
 }
 
 // Touch returns the line of a port, to be changed.

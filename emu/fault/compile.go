@@ -82,6 +82,7 @@ type strike struct {
 	index int
 	hit   []part
 	spans []Span
+	of    map[fabric.PortID]string // the part for which a port suffers
 }
 
 // Name is what reports call a fault: its own name, or its position and type.
@@ -99,7 +100,7 @@ func (s *strike) say(field, format string, args ...any) {
 
 func (c *compiler) strike(i int, f *emu.Fault) {
 	own := *f
-	s := &strike{compiler: c, Fault: &own, index: i}
+	s := &strike{compiler: c, Fault: &own, index: i, of: map[fabric.PortID]string{}}
 	k, err := Lookup(f.Type)
 	if err != nil {
 		c.errs = append(c.errs, fmt.Errorf("%s.%w", Name(f, i), err))
@@ -120,6 +121,7 @@ func (c *compiler) strike(i int, f *emu.Fault) {
 	}
 	if s.waits() {
 		c.s.waiting = append(c.s.waiting, i)
+		s.rehearse()
 		return
 	}
 	s.spans = s.instants()
@@ -127,6 +129,18 @@ func (c *compiler) strike(i int, f *emu.Fault) {
 		s.note()
 		k.compile(s)
 	}
+}
+
+// rehearse says what is wrong with a fault whose instant is not known, while whoever
+// reads a file still knows its lines: it strikes a schedule that nobody keeps.
+func (s *strike) rehearse() {
+	all := s.compiler
+	s.compiler = &compiler{f: all.f, horizon: all.horizon, parts: all.parts, s: New(all.s.seed),
+		outages: map[fabric.PortID][]outage{}, taken: map[fabric.PortID]int{}}
+	if s.spans = s.instants(); len(s.errs) == 0 {
+		s.kind.compile(s)
+	}
+	all.errs = append(all.errs, s.errs...)
 }
 
 // note keeps when the fault strikes what.
@@ -175,6 +189,9 @@ type outage struct {
 
 // lose takes the links of hits away, in every span of the fault.
 func (s *strike) lose(hits []fabric.Hit, replays bool) {
+	for _, h := range hits {
+		s.blame(h.Port)
+	}
 	for _, span := range s.spans {
 		for _, h := range hits {
 			s.outages[h.Port] = append(s.outages[h.Port], outage{span, h.First, h.Lost, h.Of, replays})
@@ -185,6 +202,9 @@ func (s *strike) lose(hits []fabric.Hit, replays bool) {
 // suffer gives ports a state, in every span of the fault.
 func (s *strike) suffer(hits []fabric.Hit, state func(fabric.Hit) State) {
 	for _, h := range hits {
+		if st := state(h); st.Loss+st.Corrupt > 0 {
+			s.blame(h.Port)
+		}
 		l := s.s.Touch(h.Port)
 		for _, span := range s.spans {
 			l.Add(span.from, span.to, state(h))
@@ -248,6 +268,7 @@ func (s *strike) hits(into bool) []fabric.Hit {
 			s.say("links", "%d: %s is a %s, and only a link has several", s.Links, p.name, p.class)
 		}
 		for _, h := range s.portsOf(p) {
+			s.belongs(h.Port, p.name)
 			if !into || h.Into {
 				all = append(all, h)
 			}
@@ -289,6 +310,24 @@ func (s *strike) gpus() []int {
 				all = append(all, gpu)
 			}
 		}
+	}
+	return all
+}
+
+// withNVLink returns the GPUs that the fault strikes, if each has NVLinks: those of
+// TPUs, ICI, are no target yet.
+func (s *strike) withNVLink() []int {
+	all := s.gpus()
+	for _, gpu := range all {
+		switch {
+		case s.f.OfICI(gpu):
+			s.say("target", "%s is a TPU, whose links are ICI; %s strikes NVLinks alone", gpuName(s.f, gpu), s.kind.Word)
+		case len(s.f.NVLinks(gpu)) == 0:
+			s.say("target", "%s has no NVLink", gpuName(s.f, gpu))
+		default:
+			continue
+		}
+		return nil
 	}
 	return all
 }

@@ -254,3 +254,29 @@ func FuzzCompile(f *testing.F) {
 		_ = s.Text(fab)
 	})
 }
+
+// TestRefused: what a part cannot suffer is refused, and the message names it.
+func TestRefused(t *testing.T) {
+	h100, tpu := emu.Group{Count: 2, System: "dgx-h100"}, emu.Group{Count: 1, System: "tpu-v4"}
+	for _, tc := range []struct {
+		group emu.Group
+		fault emu.Fault
+		says  string
+	}{
+		{tpu, emu.Fault{Type: "nvlink-down", Target: "node0/gpu0"}, "faults[0].target: node0/gpu0 is a TPU"},
+		{tpu, emu.Fault{Type: "nvlink-down", Target: "node0"}, "is a TPU"},
+		{tpu, emu.Fault{Type: "nvlink-errors", Target: "random"}, "is a TPU"},
+		{tpu, emu.Fault{Type: "nvswitch-down", Target: "random"}, "no part"},
+		{h100, emu.Fault{Type: "pcie-degraded", Target: "node0/nic0", Width: 3}, "faults[0].width: 3: a slot has 1, 2, 4"},
+		{h100, emu.Fault{Type: "bitflip", Target: "node0/gpu0", Bit: 64}, "faults[0].bit: 64: elements have at most 64 bits"},
+		{h100, emu.Fault{Type: "pcie-degraded", Target: "node0/nic0", Gen: 9}, "faults[0].gen: 9: generations"},
+	} {
+		for ops := range 2 { // of a fault that waits for its instant as well
+			tc.fault.When.AfterOps = ops
+			f := ready(t, emu.Cluster{Groups: []emu.Group{tc.group}}, []emu.Fault{tc.fault})
+			if _, err := fault.Compile(f, []emu.Fault{tc.fault}, 1, 0); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s on %s after %d operations: %v, want it to say %q", tc.fault.Type, tc.fault.Target, ops, err, tc.says)
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@
 //	build.go     what is added to a schedule while it is made
 //	compile.go   Compile: faults in, Schedule out, or all that is wrong with them
 //	schedule.go  Schedule: what kernels ask
+//	culprit.go   Culprit: what to blame for a way that is dead
 //	line.go      Line: what becomes of one port or GPU over time
 //	print.go     a schedule for people
 //

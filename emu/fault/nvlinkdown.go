@@ -18,7 +18,7 @@ var nvlinkDown = Kind{
 }
 
 func compileNvlinkDown(s *strike) {
-	for _, gpu := range s.gpus() {
+	for _, gpu := range s.withNVLink() {
 		s.dropLinks(gpu, max(s.Links, 1))
 	}
 }
@@ -52,6 +52,7 @@ func (s *strike) dropLinks(gpu, n int) {
 		left[best]--
 		for _, h := range all[best].Hits {
 			s.taken[h.Port]++
+			s.belongs(h.Port, gpuName(s.f, gpu))
 			s.lose([]fabric.Hit{{Port: h.Port, First: first, Lost: 1, Of: h.Of}}, true)
 		}
 	}

@@ -21,7 +21,7 @@ func compileNvlinkErrors(s *strike) {
 	if share == 0 {
 		share = Whole * 9 / 10 // assumed
 	}
-	for _, gpu := range s.gpus() {
+	for _, gpu := range s.withNVLink() {
 		seen := map[fabric.PortID]bool{}
 		for _, l := range s.f.NVLinks(gpu) {
 			for _, h := range l.Hits {
@@ -30,9 +30,6 @@ func compileNvlinkErrors(s *strike) {
 					s.suffer([]fabric.Hit{h}, func(fabric.Hit) State { return State{Share: share} })
 				}
 			}
-		}
-		if len(seen) == 0 {
-			s.say("target", "gpu%d has no NVLink", gpu)
 		}
 	}
 }

@@ -20,6 +20,9 @@ func compileNvswitchDown(s *strike) {
 			for gpu := first; gpu < first+n; gpu++ {
 				for _, l := range s.f.NVLinks(gpu) {
 					if l.Plane == p.index {
+						for _, h := range l.Hits {
+							s.belongs(h.Port, p.name)
+						}
 						s.lose(l.Hits, true)
 					}
 				}

@@ -18,32 +18,35 @@ type Param struct {
 	Means string
 	// whole is what 100 % are, where the parameter is a part or a chance.
 	whole int64
+	// zero: 0 is a value of its own. Of others it is what a fault holds that does not
+	// say, so that whoever writes it would get the default.
+	zero bool
 	// at returns the field of a fault that holds it.
 	at func(*emu.Fault) any
 }
 
 // params are all parameters but a step of a plan, which is no word.
 var params = []Param{
-	{"at", "when it strikes, from the start of the scenario", 0, func(f *emu.Fault) any { return &f.When.At }},
-	{"to", "when it is over", 0, func(f *emu.Fault) any { return &f.When.Until }},
-	{"every", "it strikes again after so long", 0, func(f *emu.Fault) any { return &f.When.Every }},
-	{"times", "how often it strikes", 0, func(f *emu.Fault) any { return &f.When.Times }},
-	{"afterOps", "it strikes when so many operations have ended", 0, func(f *emu.Fault) any { return &f.When.AfterOps }},
-	{"chance", "probability that it strikes, each time", Whole, func(f *emu.Fault) any { return &f.When.Chance }},
-	{"downFor", "how long it lasts, each time", 0, func(f *emu.Fault) any { return &f.DownFor }},
-	{"share", "what is left of the rate", Whole, func(f *emu.Fault) any { return &f.Share }},
-	{"rate", "the rate that is left", 0, func(f *emu.Fault) any { return &f.Rate }},
-	{"latency", "how much is added", 0, func(f *emu.Fault) any { return &f.Latency }},
-	{"jitter", "the most that is added, drawn anew for each message", 0, func(f *emu.Fault) any { return &f.Jitter }},
-	{"loss", "probability for each packet", Certain, func(f *emu.Fault) any { return &f.Loss }},
-	{"links", "how many of parallel links", 0, func(f *emu.Fault) any { return &f.Links }},
-	{"width", "lanes that are left", 0, func(f *emu.Fault) any { return &f.Width }},
-	{"gen", "PCIe generation that is left", 0, func(f *emu.Fault) any { return &f.Gen }},
-	{"element", "which element; drawn if left out", 0, func(f *emu.Fault) any { return &f.Element }},
-	{"bit", "which bit of it; drawn if left out", 0, func(f *emu.Fault) any { return &f.Bit }},
-	{"count", "elements that the rank calls with", 0, func(f *emu.Fault) any { return &f.Count }},
-	{"as", "what the rank calls with instead: a type, an operator, a root", 0, func(f *emu.Fault) any { return &f.By }},
-	{"by", "who is blamed for it", 0, func(f *emu.Fault) any { return &f.By }},
+	{"at", "when it strikes, from the start of the scenario", 0, true, func(f *emu.Fault) any { return &f.When.At }},
+	{"to", "when it is over", 0, false, func(f *emu.Fault) any { return &f.When.Until }},
+	{"every", "it strikes again after so long", 0, false, func(f *emu.Fault) any { return &f.When.Every }},
+	{"times", "how often it strikes", 0, false, func(f *emu.Fault) any { return &f.When.Times }},
+	{"afterOps", "it strikes when so many operations have ended", 0, true, func(f *emu.Fault) any { return &f.When.AfterOps }},
+	{"chance", "probability that it strikes, each time", Whole, false, func(f *emu.Fault) any { return &f.When.Chance }},
+	{"downFor", "how long it lasts, each time", 0, false, func(f *emu.Fault) any { return &f.DownFor }},
+	{"share", "what is left of the rate", Whole, false, func(f *emu.Fault) any { return &f.Share }},
+	{"rate", "the rate that is left", 0, false, func(f *emu.Fault) any { return &f.Rate }},
+	{"latency", "how much is added", 0, false, func(f *emu.Fault) any { return &f.Latency }},
+	{"jitter", "the most that is added, drawn anew for each message", 0, false, func(f *emu.Fault) any { return &f.Jitter }},
+	{"loss", "probability for each packet", Certain, false, func(f *emu.Fault) any { return &f.Loss }},
+	{"links", "how many of parallel links", 0, false, func(f *emu.Fault) any { return &f.Links }},
+	{"width", "lanes that are left", 0, false, func(f *emu.Fault) any { return &f.Width }},
+	{"gen", "PCIe generation that is left", 0, false, func(f *emu.Fault) any { return &f.Gen }},
+	{"element", "which element; drawn if left out", 0, true, func(f *emu.Fault) any { return &f.Element }},
+	{"bit", "which bit of it; drawn if left out", 0, true, func(f *emu.Fault) any { return &f.Bit }},
+	{"count", "elements that the rank calls with", 0, false, func(f *emu.Fault) any { return &f.Count }},
+	{"as", "what the rank calls with instead: a type, an operator, a root", 0, false, func(f *emu.Fault) any { return &f.By }},
+	{"by", "who is blamed for it", 0, false, func(f *emu.Fault) any { return &f.By }},
 }
 
 // words that mean a parameter as well.
@@ -101,7 +104,8 @@ func (k *Kind) reads(param string) bool {
 }
 
 // Set gives a fault, whose Type is known, a parameter by its word. The error says
-// which words the type has, or how the value must be written.
+// which words the type has, or how the value must be written. A 0 that would mean
+// the default is refused: left out it says so, and written it means nothing.
 func Set(f *emu.Fault, word, value string) error {
 	k, err := Lookup(f.Type)
 	if err != nil {
@@ -114,7 +118,26 @@ func Set(f *emu.Fault, word, value string) error {
 	if err := p.set(f, value); err != nil {
 		return fmt.Errorf("%s: %w", word, err)
 	}
+	if !p.zero && p.text(f) == "" {
+		return fmt.Errorf("%s: %q must be more than nothing; %s", word, suggest.Clip(value), k.without(p))
+	}
 	return nil
+}
+
+// without says what to do instead of giving a parameter nothing.
+func (k *Kind) without(p *Param) string {
+	for _, word := range strings.Fields(k.takes) {
+		if word == p.Word+"!" {
+			return "without it there is no fault"
+		}
+	}
+	switch p.Word {
+	case "chance":
+		return "what never strikes is no fault, and without chance it always does"
+	case "share", "rate":
+		return "a part that carries nothing is down"
+	}
+	return "leave it out for the default" + strings.TrimSuffix(": "+k.Default, ": ")
 }
 
 func (k *Kind) paramWords() string {

@@ -2,6 +2,7 @@ package fault_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/railyard/railyard/emu"
@@ -40,5 +41,39 @@ func TestWordsRoundTrip(t *testing.T) {
 	}
 	if fault.Words(&emu.Fault{Type: "no such"}) != nil {
 		t.Error("a type that there is not has words")
+	}
+}
+
+// Of every parameter of every type 0 is a value of its own, and kept, or refused: a
+// 0 that would be read as "left out" strikes otherwise than it says.
+func TestZeroIsNoDefault(t *testing.T) {
+	own := map[string]bool{"at": true, "afterOps": true, "element": true, "bit": true}
+	for _, k := range fault.Kinds() {
+		ps, _ := k.Params()
+		for _, p := range ps {
+			zeros := []string{"0", "0%", "0.0", "0us", "0Gb/s"}
+			if p.Word == "as" || p.Word == "by" {
+				zeros = []string{""}
+			}
+			taken := 0
+			for _, zero := range zeros {
+				f := emu.Fault{Type: k.Word, Element: -1, Bit: -1}
+				if fault.Set(&f, p.Word, zero) == nil {
+					taken++
+				}
+				if own[p.Word] && taken > 0 && (f.Element != 0) == (p.Word == "element") && (f.Bit != 0) == (p.Word == "bit") {
+					t.Errorf("%s: %s %q is taken for %+v", k.Word, p.Word, zero, f)
+				}
+			}
+			if (taken > 0) != own[p.Word] {
+				t.Errorf("%s: %s of nothing is taken %d times; a value of its own: %v", k.Word, p.Word, taken, own[p.Word])
+			}
+		}
+	}
+	for _, tc := range [][3]string{{"chance", "0%", "always does"}, {"downFor", "0us", "without to or downFor it is down for good"}, {"links", "0", "of a link all cables"}} {
+		f := emu.Fault{Type: "down"}
+		if err := fault.Set(&f, tc[0], tc[1]); err == nil || !strings.Contains(err.Error(), tc[2]) {
+			t.Errorf("%s of nothing: %v, want it to say %q", tc[0], err, tc[2])
+		}
 	}
 }

@@ -14,6 +14,6 @@ var partition = Kind{
 
 func compilePartition(s *strike) {
 	for _, span := range s.spans {
-		s.s.cuts = append(s.s.cuts, cut{span.from, span.to, s.hit[0].sides})
+		s.s.cuts = append(s.s.cuts, cut{span, s.hit[0].sides, s.index, s.hit[0].name})
 	}
 }

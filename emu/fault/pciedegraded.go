@@ -2,6 +2,8 @@ package fault
 
 import (
 	"cmp"
+	"slices"
+
 	"github.com/railyard/railyard/emu/fabric"
 )
 
@@ -17,6 +19,9 @@ var pcieDegraded = Kind{
 	compile:  compilePcieDegraded,
 }
 
+// widths are how many lanes a link may train at (PCI Express base specification).
+var widths = []int{1, 2, 4, 8, 12, 16, 32}
+
 func compilePcieDegraded(s *strike) {
 	if s.Gen == 0 && s.Width == 0 {
 		s.say("gen", "is missing: give gen, width or both")
@@ -31,8 +36,10 @@ func compilePcieDegraded(s *strike) {
 		gen, lanes := cmp.Or(s.Gen, slot.Gen), cmp.Or(s.Width, slot.Lanes)
 		was, is := fabric.PCIeRate(slot.Gen, slot.Lanes), fabric.PCIeRate(gen, lanes)
 		switch {
+		case !slices.Contains(widths, lanes):
+			s.say("width", "%d: a slot has 1, 2, 4, 8, 12, 16 or 32 lanes", lanes)
 		case is == 0:
-			s.say("gen", "there is no PCIe Gen%d x%d; generations are 1 to 6, widths 1, 2, 4, 8, 12, 16, 32", gen, lanes)
+			s.say("gen", "%d: generations are 1 to 6", gen)
 		case is >= was:
 			s.say("gen", "Gen%d x%d is no less than what %s has, Gen%d x%d", gen, lanes, p.name, slot.Gen, slot.Lanes)
 		default:

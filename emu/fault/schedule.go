@@ -23,6 +23,8 @@ type Schedule struct {
 	cuts   []cut
 	walls  []Wall
 	struck []Struck
+	// strokes are what faults take from ports, part by part.
+	strokes map[fabric.PortID][]stroke
 	// waiting are the faults whose instant a rehearsal must find.
 	waiting []int
 }
@@ -51,8 +53,16 @@ type Wall struct {
 
 // cut keeps sides apart for a time.
 type cut struct {
-	from, to shaping.Time
-	side     []int // of each node; -1: joined to all
+	Span
+	side  []int // of each node; -1: joined to all
+	fault int
+	name  string
+}
+
+// parts reports whether two nodes are on different sides.
+func (c *cut) parts(a, b int) bool {
+	x, y := c.side[a], c.side[b]
+	return x >= 0 && y >= 0 && x != y
 }
 
 // How says in which way a GPU stops.
@@ -134,7 +144,7 @@ func (s *Schedule) Apart(a, b int) *Line {
 	}
 	var l *Line
 	for _, c := range s.cuts {
-		if x, y := c.side[a], c.side[b]; x < 0 || y < 0 || x == y {
+		if !c.parts(a, b) {
 			continue
 		}
 		if l == nil {

@@ -149,7 +149,7 @@ func (t *truth) lost(f *emu.Failure) error {
 		switch {
 		case t.stops(gpu, f.Abort, fault.Killed, fault.Lost, fault.Hung, fault.Paused):
 		case f.Hang == emu.MissingEnter && t.stayedOut(f, rank):
-		case f.Cause == emu.LinkDown && t.nodeOf(f.Link) == t.Setup.Fabric.NodeOf(gpu):
+		case f.Cause == emu.LinkDown && t.unplugged(t.Setup.Fabric.NodeOf(gpu), f.At):
 		default:
 			return fmt.Errorf("rank %d is not lost", rank)
 		}
@@ -173,12 +173,21 @@ func (t *truth) stayedOut(f *emu.Failure, rank int) bool {
 	return false
 }
 
-// nodeOf returns the node of a port, by its name; -1: none's.
-func (t *truth) nodeOf(link string) int {
-	if id, ok := t.port(link); ok {
-		return t.Setup.Fabric.Port(id).Node
+// unplugged reports whether some NIC of a node loses what it sends or is sent, or is
+// parted from others, at some time up to an instant.
+func (t *truth) unplugged(node int, at shaping.Time) bool {
+	f, s := t.Setup.Fabric, t.Setup.Schedule
+	for nic := range f.NICs(node) {
+		if worst(s.Port(f.NICEgress(node, nic)), 0, at) || worst(s.Port(f.NICIngress(node, nic)), 0, at) {
+			return true
+		}
 	}
-	return -1
+	for other := range f.Nodes() {
+		if _, apart := s.Apart(node, other).DownDuring(0, at); apart {
+			return true
+		}
+	}
+	return false
 }
 
 // policy checks what was done about failures.

@@ -25,8 +25,10 @@ func (t *truth) port(name string) (fabric.PortID, bool) {
 // lost packets, or a partition parted the two, within the last try.
 func (t *truth) severed(f *emu.Failure) error {
 	id, ok := t.port(f.Link)
-	if !ok {
-		return fmt.Errorf("there is no port %q", f.Link)
+	if !ok && !t.struck(f) {
+		return fmt.Errorf("there is no port %q, nor was such a part struck", f.Link)
+	} else if !ok {
+		return t.patient(f)
 	}
 	const slack = 2 * shaping.Millisecond // on the way, and in queues
 	from := max(f.At.Add(-t.bear.Try()-slack), 0)
@@ -39,7 +41,15 @@ func (t *truth) severed(f *emu.Failure) error {
 	if !worst(line, from, f.At) {
 		return fmt.Errorf("%s was up, and lost nothing from %d ps on", f.Link, from)
 	}
-	return t.patient(f, line)
+	return t.patient(f)
+}
+
+// struck reports whether a fault had struck a part that a failure names, the fault that
+// it names.
+func (t *truth) struck(f *emu.Failure) bool {
+	return slices.ContainsFunc(t.Setup.Schedule.Struck(), func(s fault.Struck) bool {
+		return s.Fault == f.Fault && s.From <= f.At && slices.Contains(s.Parts, f.Link)
+	})
 }
 
 // worst reports whether a part loses, or carries nothing, at some time of a span.
@@ -58,7 +68,7 @@ func worst(l *fault.Line, from, to shaping.Time) bool {
 
 // patient checks that a single outage was not given up on before its tries were used
 // up: a flap within the budget only costs time.
-func (t *truth) patient(f *emu.Failure, l *fault.Line) error {
+func (t *truth) patient(f *emu.Failure) error {
 	faults := t.Setup.Scenario.Faults
 	if len(faults) != 1 || t.Setup.Bear.Failover || faults[0].Type != "down" && faults[0].Type != "flap" {
 		return nil

@@ -53,6 +53,9 @@ func (t *Trial) verdict(waiting []emu.Waiter, progress []emu.Progress) *emu.Fail
 	}
 	v.locate()
 	v.lost()
+	if f.Cause == emu.LinkDown {
+		v.struck()
+	}
 	if f.Text == "" || f.Cause == emu.Mismatch {
 		f.Text = v.text()
 	}
@@ -95,6 +98,7 @@ type verdict struct {
 	progress []emu.Progress
 	absent   []int // ranks that never entered
 	circle   []string
+	apart    bool // a partition is to blame
 }
 
 // hang says what kind of hang it is.
@@ -232,19 +236,41 @@ func (v *verdict) lost() {
 // else those on its node, whose channels all have a part of their way there. A port
 // of the fabric cuts off nobody in particular.
 func (v *verdict) behind() (all []int) {
-	for id := range fabric.PortID(v.fabric.Ports()) {
-		p := v.fabric.Port(id)
-		if p.Name != v.Link || p.Node == fabric.Shared {
-			continue
-		}
-		for rank, gpu := range v.batch.Runs[v.Run].Comm {
-			own := fmt.Sprintf("node%d/gpu%d/", p.Node, v.fabric.Local(gpu))
-			if v.fabric.NodeOf(gpu) == p.Node && (strings.HasPrefix(p.Name, own) || !strings.Contains(p.Name, "/gpu")) {
-				all = append(all, rank)
-			}
+	id, ok := v.port()
+	if !ok || v.fabric.Port(id).Node == fabric.Shared {
+		return nil
+	}
+	p := v.fabric.Port(id)
+	for rank, gpu := range v.batch.Runs[v.Run].Comm {
+		own := fmt.Sprintf("node%d/gpu%d/", p.Node, v.fabric.Local(gpu))
+		if v.fabric.NodeOf(gpu) == p.Node && (strings.HasPrefix(p.Name, own) || !strings.Contains(p.Name, "/gpu")) {
+			all = append(all, rank)
 		}
 	}
 	return all
+}
+
+// port returns the port that lost what was sent.
+func (v *verdict) port() (fabric.PortID, bool) {
+	for id := range fabric.PortID(v.fabric.Ports()) {
+		if v.fabric.PortName(id) == v.Link {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// struck names the part that a fault has struck in place of the port that lost what
+// was sent: with a leaf down NICs are sound.
+func (v *verdict) struck() {
+	id, ok := v.port()
+	if !ok || v.Rank < 0 || v.Peer < 0 {
+		return
+	}
+	comm := v.batch.Runs[v.Run].Comm
+	if c, ok := v.faults.Culprit(v.fabric, id, v.fabric.NodeOf(comm[v.Rank]), v.fabric.NodeOf(comm[v.Peer]), v.At); ok {
+		v.Link, v.Fault, v.apart = c.Part, c.Fault, c.Parts
+	}
 }
 
 func (v *verdict) text() string {
@@ -259,6 +285,8 @@ func (v *verdict) text() string {
 	switch {
 	case v.Cause == emu.Mismatch:
 		return fmt.Sprintf("%s calls operation %d otherwise than the others: %s", who(v.Rank), v.Seq, v.Text)
+	case v.apart:
+		return fmt.Sprintf("%s gives up sending to %s on %s: a partition keeps %s apart, and retries are used up", who(v.Rank), who(v.Peer), at, v.Link)
 	case v.Cause == emu.LinkDown:
 		return fmt.Sprintf("%s gives up sending to %s on %s: %s is dead, and retries are used up", who(v.Rank), who(v.Peer), at, v.Link)
 	case v.Cause == emu.PeerLost && v.Link != "":

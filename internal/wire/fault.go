@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/railyard/railyard/emu"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 	"github.com/railyard/railyard/shaping"
@@ -30,11 +32,32 @@ func EncodeStruck(s *Struck) *railyardv1.Struck {
 
 func encodeFault(f *emu.Fault) *railyardv1.Fault {
 	return &railyardv1.Fault{Name: text(f.Name), Type: text(f.Type), Target: text(f.Target),
-		AtPs: int64(f.When.At), UntilPs: int64(f.When.Until), EveryPs: int64(f.When.Every), Times: u32("times", f.When.Times), Chance: f.When.Chance,
+		AtPs: int64(f.When.At), UntilPs: some(int64(f.When.Until)), EveryPs: some(int64(f.When.Every)), Times: some(u32("times", f.When.Times)), Chance: some(f.When.Chance),
 		AfterOps:  u32("after_ops", f.When.AfterOps),
-		DownForPs: int64(f.DownFor), Share: f.Share, Rate: int64(f.Rate), LatencyPs: int64(f.Latency), JitterPs: int64(f.Jitter), Loss: f.Loss,
-		Links: u32("links", f.Links), Width: u32("width", f.Width), Gen: u32("gen", f.Gen),
-		Element: f.Element, Bit: int32(f.Bit), By: text(f.By), Count: f.Count}
+		DownForPs: some(int64(f.DownFor)), Share: some(f.Share), Rate: some(int64(f.Rate)), LatencyPs: some(int64(f.Latency)), JitterPs: some(int64(f.Jitter)), Loss: some(f.Loss),
+		Links: some(u32("links", f.Links)), Width: some(u32("width", f.Width)), Gen: some(u32("gen", f.Gen)),
+		Element: proto.Int64(f.Element), Bit: proto.Int32(int32(f.Bit)), By: some(text(f.By)), Count: some(f.Count)}
+}
+
+// some returns a parameter as it is sent, not at all where a fault does not have it.
+func some[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// empty notes parameters that were sent and are nothing: 0 stands for the default in
+// a fault, which is not what somebody who sends it means.
+func empty(bad *faults, in string, m *railyardv1.Fault) {
+	r := m.ProtoReflect()
+	fields := r.Descriptor().Fields()
+	for i := range fields.Len() {
+		fd := fields.Get(i)
+		if fd.HasOptionalKeyword() && r.Has(fd) && r.Get(fd).Equal(fd.Default()) && fd.Name() != "element" && fd.Name() != "bit" {
+			bad.note(fmt.Errorf("%s%s %q: must be more than nothing; leave it out for the default of the type", in, fd.Name(), r.Get(fd).String()))
+		}
+	}
 }
 
 // DecodeStruck returns what m says. Whether the faults can strike the cluster is
@@ -89,7 +112,14 @@ func decodeFault(bad *faults, in string, m *railyardv1.Fault) emu.Fault {
 		DownFor: shaping.Duration(m.GetDownForPs()), Share: m.GetShare(), Rate: shaping.Rate(m.GetRate()),
 		Latency: shaping.Duration(m.GetLatencyPs()), Jitter: shaping.Duration(m.GetJitterPs()), Loss: m.GetLoss(),
 		Links: int(m.GetLinks()), Width: int(m.GetWidth()), Gen: int(m.GetGen()),
-		Element: m.GetElement(), Bit: int(m.GetBit()), By: m.GetBy(), Count: m.GetCount()}
+		Element: -1, Bit: -1, By: m.GetBy(), Count: m.GetCount()}
+	if m.Element != nil {
+		f.Element = m.GetElement()
+	}
+	if m.Bit != nil {
+		f.Bit = int(m.GetBit())
+	}
+	empty(bad, in, m)
 	for _, v := range []struct {
 		field string
 		n     int64

@@ -32,40 +32,40 @@ type Fault struct {
 	Target string `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"`
 	// When it strikes, from the start of the session.
 	AtPs int64 `protobuf:"varint,4,opt,name=at_ps,json=atPs,proto3" json:"at_ps,omitempty"`
-	// When it is over; 0 is never.
-	UntilPs int64 `protobuf:"varint,5,opt,name=until_ps,json=untilPs,proto3" json:"until_ps,omitempty"`
-	// After how long it repeats; 0 is once.
-	EveryPs int64 `protobuf:"varint,6,opt,name=every_ps,json=everyPs,proto3" json:"every_ps,omitempty"`
-	// How often, 0 without end.
-	Times uint32 `protobuf:"varint,7,opt,name=times,proto3" json:"times,omitempty"`
-	// Chance of each time, in millionths; 0 is always.
-	Chance int64 `protobuf:"varint,8,opt,name=chance,proto3" json:"chance,omitempty"`
+	// When it is over; left out: never.
+	UntilPs *int64 `protobuf:"varint,5,opt,name=until_ps,json=untilPs,proto3,oneof" json:"until_ps,omitempty"`
+	// After how long it repeats; left out: once.
+	EveryPs *int64 `protobuf:"varint,6,opt,name=every_ps,json=everyPs,proto3,oneof" json:"every_ps,omitempty"`
+	// How often; left out: without end.
+	Times *uint32 `protobuf:"varint,7,opt,name=times,proto3,oneof" json:"times,omitempty"`
+	// Chance of each time, in millionths; left out: always.
+	Chance *int64 `protobuf:"varint,8,opt,name=chance,proto3,oneof" json:"chance,omitempty"`
 	// How long each outage lasts.
-	DownForPs int64 `protobuf:"varint,9,opt,name=down_for_ps,json=downForPs,proto3" json:"down_for_ps,omitempty"`
+	DownForPs *int64 `protobuf:"varint,9,opt,name=down_for_ps,json=downForPs,proto3,oneof" json:"down_for_ps,omitempty"`
 	// What is left of a rate, in millionths.
-	Share int64 `protobuf:"varint,10,opt,name=share,proto3" json:"share,omitempty"`
+	Share *int64 `protobuf:"varint,10,opt,name=share,proto3,oneof" json:"share,omitempty"`
 	// The rate that is left, in bytes a second.
-	Rate int64 `protobuf:"varint,11,opt,name=rate,proto3" json:"rate,omitempty"`
+	Rate *int64 `protobuf:"varint,11,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
 	// Latency that is added.
-	LatencyPs int64 `protobuf:"varint,12,opt,name=latency_ps,json=latencyPs,proto3" json:"latency_ps,omitempty"`
+	LatencyPs *int64 `protobuf:"varint,12,opt,name=latency_ps,json=latencyPs,proto3,oneof" json:"latency_ps,omitempty"`
 	// Most that is added beyond that.
-	JitterPs int64 `protobuf:"varint,13,opt,name=jitter_ps,json=jitterPs,proto3" json:"jitter_ps,omitempty"`
+	JitterPs *int64 `protobuf:"varint,13,opt,name=jitter_ps,json=jitterPs,proto3,oneof" json:"jitter_ps,omitempty"`
 	// Chance of a packet to be lost, in billionths.
-	Loss int64 `protobuf:"varint,14,opt,name=loss,proto3" json:"loss,omitempty"`
+	Loss *int64 `protobuf:"varint,14,opt,name=loss,proto3,oneof" json:"loss,omitempty"`
 	// How many of parallel links.
-	Links uint32 `protobuf:"varint,15,opt,name=links,proto3" json:"links,omitempty"`
+	Links *uint32 `protobuf:"varint,15,opt,name=links,proto3,oneof" json:"links,omitempty"`
 	// Lanes left of a slot.
-	Width uint32 `protobuf:"varint,16,opt,name=width,proto3" json:"width,omitempty"`
+	Width *uint32 `protobuf:"varint,16,opt,name=width,proto3,oneof" json:"width,omitempty"`
 	// PCIe generation left.
-	Gen uint32 `protobuf:"varint,17,opt,name=gen,proto3" json:"gen,omitempty"`
-	// Element of a buffer; -1 is drawn.
-	Element int64 `protobuf:"varint,18,opt,name=element,proto3" json:"element,omitempty"`
-	// Bit of that element; -1 is drawn.
-	Bit int32 `protobuf:"varint,19,opt,name=bit,proto3" json:"bit,omitempty"`
+	Gen *uint32 `protobuf:"varint,17,opt,name=gen,proto3,oneof" json:"gen,omitempty"`
+	// Element of a buffer; -1, or left out: drawn.
+	Element *int64 `protobuf:"varint,18,opt,name=element,proto3,oneof" json:"element,omitempty"`
+	// Bit of that element; -1, or left out: drawn.
+	Bit *int32 `protobuf:"varint,19,opt,name=bit,proto3,oneof" json:"bit,omitempty"`
 	// How a call differs, or by whom.
-	By string `protobuf:"bytes,20,opt,name=by,proto3" json:"by,omitempty"`
+	By *string `protobuf:"bytes,20,opt,name=by,proto3,oneof" json:"by,omitempty"`
 	// Elements with which a rank calls.
-	Count int64 `protobuf:"varint,21,opt,name=count,proto3" json:"count,omitempty"`
+	Count *int64 `protobuf:"varint,21,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// It strikes when so many operations have ended; at that operation, where it
 	// strikes calls.
 	AfterOps      uint32 `protobuf:"varint,22,opt,name=after_ops,json=afterOps,proto3" json:"after_ops,omitempty"`
@@ -132,120 +132,120 @@ func (x *Fault) GetAtPs() int64 {
 }
 
 func (x *Fault) GetUntilPs() int64 {
-	if x != nil {
-		return x.UntilPs
+	if x != nil && x.UntilPs != nil {
+		return *x.UntilPs
 	}
 	return 0
 }
 
 func (x *Fault) GetEveryPs() int64 {
-	if x != nil {
-		return x.EveryPs
+	if x != nil && x.EveryPs != nil {
+		return *x.EveryPs
 	}
 	return 0
 }
 
 func (x *Fault) GetTimes() uint32 {
-	if x != nil {
-		return x.Times
+	if x != nil && x.Times != nil {
+		return *x.Times
 	}
 	return 0
 }
 
 func (x *Fault) GetChance() int64 {
-	if x != nil {
-		return x.Chance
+	if x != nil && x.Chance != nil {
+		return *x.Chance
 	}
 	return 0
 }
 
 func (x *Fault) GetDownForPs() int64 {
-	if x != nil {
-		return x.DownForPs
+	if x != nil && x.DownForPs != nil {
+		return *x.DownForPs
 	}
 	return 0
 }
 
 func (x *Fault) GetShare() int64 {
-	if x != nil {
-		return x.Share
+	if x != nil && x.Share != nil {
+		return *x.Share
 	}
 	return 0
 }
 
 func (x *Fault) GetRate() int64 {
-	if x != nil {
-		return x.Rate
+	if x != nil && x.Rate != nil {
+		return *x.Rate
 	}
 	return 0
 }
 
 func (x *Fault) GetLatencyPs() int64 {
-	if x != nil {
-		return x.LatencyPs
+	if x != nil && x.LatencyPs != nil {
+		return *x.LatencyPs
 	}
 	return 0
 }
 
 func (x *Fault) GetJitterPs() int64 {
-	if x != nil {
-		return x.JitterPs
+	if x != nil && x.JitterPs != nil {
+		return *x.JitterPs
 	}
 	return 0
 }
 
 func (x *Fault) GetLoss() int64 {
-	if x != nil {
-		return x.Loss
+	if x != nil && x.Loss != nil {
+		return *x.Loss
 	}
 	return 0
 }
 
 func (x *Fault) GetLinks() uint32 {
-	if x != nil {
-		return x.Links
+	if x != nil && x.Links != nil {
+		return *x.Links
 	}
 	return 0
 }
 
 func (x *Fault) GetWidth() uint32 {
-	if x != nil {
-		return x.Width
+	if x != nil && x.Width != nil {
+		return *x.Width
 	}
 	return 0
 }
 
 func (x *Fault) GetGen() uint32 {
-	if x != nil {
-		return x.Gen
+	if x != nil && x.Gen != nil {
+		return *x.Gen
 	}
 	return 0
 }
 
 func (x *Fault) GetElement() int64 {
-	if x != nil {
-		return x.Element
+	if x != nil && x.Element != nil {
+		return *x.Element
 	}
 	return 0
 }
 
 func (x *Fault) GetBit() int32 {
-	if x != nil {
-		return x.Bit
+	if x != nil && x.Bit != nil {
+		return *x.Bit
 	}
 	return 0
 }
 
 func (x *Fault) GetBy() string {
-	if x != nil {
-		return x.By
+	if x != nil && x.By != nil {
+		return *x.By
 	}
 	return ""
 }
 
 func (x *Fault) GetCount() int64 {
-	if x != nil {
-		return x.Count
+	if x != nil && x.Count != nil {
+		return *x.Count
 	}
 	return 0
 }
@@ -644,32 +644,52 @@ var File_railyard_v1_fault_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_fault_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/fault.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\"\x87\x04\n" +
+	"\x17railyard/v1/fault.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\"\x95\x06\n" +
 	"\x05Fault\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
 	"\x06target\x18\x03 \x01(\tR\x06target\x12\x13\n" +
-	"\x05at_ps\x18\x04 \x01(\x03R\x04atPs\x12\x19\n" +
-	"\buntil_ps\x18\x05 \x01(\x03R\auntilPs\x12\x19\n" +
-	"\bevery_ps\x18\x06 \x01(\x03R\aeveryPs\x12\x14\n" +
-	"\x05times\x18\a \x01(\rR\x05times\x12\x16\n" +
-	"\x06chance\x18\b \x01(\x03R\x06chance\x12\x1e\n" +
-	"\vdown_for_ps\x18\t \x01(\x03R\tdownForPs\x12\x14\n" +
+	"\x05at_ps\x18\x04 \x01(\x03R\x04atPs\x12\x1e\n" +
+	"\buntil_ps\x18\x05 \x01(\x03H\x00R\auntilPs\x88\x01\x01\x12\x1e\n" +
+	"\bevery_ps\x18\x06 \x01(\x03H\x01R\aeveryPs\x88\x01\x01\x12\x19\n" +
+	"\x05times\x18\a \x01(\rH\x02R\x05times\x88\x01\x01\x12\x1b\n" +
+	"\x06chance\x18\b \x01(\x03H\x03R\x06chance\x88\x01\x01\x12#\n" +
+	"\vdown_for_ps\x18\t \x01(\x03H\x04R\tdownForPs\x88\x01\x01\x12\x19\n" +
 	"\x05share\x18\n" +
-	" \x01(\x03R\x05share\x12\x12\n" +
-	"\x04rate\x18\v \x01(\x03R\x04rate\x12\x1d\n" +
+	" \x01(\x03H\x05R\x05share\x88\x01\x01\x12\x17\n" +
+	"\x04rate\x18\v \x01(\x03H\x06R\x04rate\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"latency_ps\x18\f \x01(\x03R\tlatencyPs\x12\x1b\n" +
-	"\tjitter_ps\x18\r \x01(\x03R\bjitterPs\x12\x12\n" +
-	"\x04loss\x18\x0e \x01(\x03R\x04loss\x12\x14\n" +
-	"\x05links\x18\x0f \x01(\rR\x05links\x12\x14\n" +
-	"\x05width\x18\x10 \x01(\rR\x05width\x12\x10\n" +
-	"\x03gen\x18\x11 \x01(\rR\x03gen\x12\x18\n" +
-	"\aelement\x18\x12 \x01(\x03R\aelement\x12\x10\n" +
-	"\x03bit\x18\x13 \x01(\x05R\x03bit\x12\x0e\n" +
-	"\x02by\x18\x14 \x01(\tR\x02by\x12\x14\n" +
-	"\x05count\x18\x15 \x01(\x03R\x05count\x12\x1b\n" +
-	"\tafter_ops\x18\x16 \x01(\rR\bafterOps\"\x93\x02\n" +
+	"latency_ps\x18\f \x01(\x03H\aR\tlatencyPs\x88\x01\x01\x12 \n" +
+	"\tjitter_ps\x18\r \x01(\x03H\bR\bjitterPs\x88\x01\x01\x12\x17\n" +
+	"\x04loss\x18\x0e \x01(\x03H\tR\x04loss\x88\x01\x01\x12\x19\n" +
+	"\x05links\x18\x0f \x01(\rH\n" +
+	"R\x05links\x88\x01\x01\x12\x19\n" +
+	"\x05width\x18\x10 \x01(\rH\vR\x05width\x88\x01\x01\x12\x15\n" +
+	"\x03gen\x18\x11 \x01(\rH\fR\x03gen\x88\x01\x01\x12\x1d\n" +
+	"\aelement\x18\x12 \x01(\x03H\rR\aelement\x88\x01\x01\x12\x15\n" +
+	"\x03bit\x18\x13 \x01(\x05H\x0eR\x03bit\x88\x01\x01\x12\x13\n" +
+	"\x02by\x18\x14 \x01(\tH\x0fR\x02by\x88\x01\x01\x12\x19\n" +
+	"\x05count\x18\x15 \x01(\x03H\x10R\x05count\x88\x01\x01\x12\x1b\n" +
+	"\tafter_ops\x18\x16 \x01(\rR\bafterOpsB\v\n" +
+	"\t_until_psB\v\n" +
+	"\t_every_psB\b\n" +
+	"\x06_timesB\t\n" +
+	"\a_chanceB\x0e\n" +
+	"\f_down_for_psB\b\n" +
+	"\x06_shareB\a\n" +
+	"\x05_rateB\r\n" +
+	"\v_latency_psB\f\n" +
+	"\n" +
+	"_jitter_psB\a\n" +
+	"\x05_lossB\b\n" +
+	"\x06_linksB\b\n" +
+	"\x06_widthB\x06\n" +
+	"\x04_genB\n" +
+	"\n" +
+	"\b_elementB\x06\n" +
+	"\x04_bitB\x05\n" +
+	"\x03_byB\b\n" +
+	"\x06_count\"\x93\x02\n" +
 	"\n" +
 	"Resilience\x12\x1d\n" +
 	"\n" +
@@ -750,6 +770,7 @@ func file_railyard_v1_fault_proto_init() {
 		return
 	}
 	file_railyard_v1_failure_proto_init()
+	file_railyard_v1_fault_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
