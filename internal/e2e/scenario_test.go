@@ -163,7 +163,7 @@ func TestFoundScenarios(t *testing.T) {
 	for _, f := range files {
 		code := 0
 		switch filepath.Base(f) {
-		case "killed-at-start.yaml", "end-forestalled.yaml":
+		case "killed-at-start.yaml", "end-forestalled.yaml", "tree-has-one-way.yaml":
 			code = 1 // a run fails for good
 		}
 		args := []string{"run", f, "--quiet", "--store", "", "--format", "json"}
