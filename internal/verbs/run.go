@@ -113,11 +113,10 @@ func (s *scenario) watcher() experiment.Watcher {
 	phases := len(s.Scenario.Phases)
 	return experiment.Watcher{
 		Event: func(e experiment.Event) error {
-			s.progress(e.Run, phases, e.Kind+" "+e.Text)
-			if s.store == nil {
-				return nil
+			if s.store != nil { // first: what was said is kept, whatever comes next
+				s.note(s.store.Event(s.setup, e))
 			}
-			s.note(s.store.Event(s.setup, e))
+			s.progress(e.Run, phases, e.Kind+" "+e.Text)
 			return nil
 		},
 		Run: func(r *experiment.Report) error {
