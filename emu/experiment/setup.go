@@ -149,9 +149,39 @@ func (u *Setup) checkFaults() []error {
 		if s := f.When.Step; s != nil && s.Op >= total {
 			errs = append(errs, problem(field+".step.op", "%d: there are operations 0 to %d, every iteration counted", s.Op, total-1))
 		}
+		errs = append(errs, u.checkFlip(field, f)...)
 		if f.Type == "coordinator-crash" {
 			errs = append(errs, problem(field+".type", "%s: it would end this very run; try it by hand", f.Type))
 		}
+	}
+	return errs
+}
+
+// checkFlip reports a bit that no result of any call has. What a NIC sends is counted
+// round the message that is struck.
+func (u *Setup) checkFlip(field string, f *emu.Fault) (errs []error) {
+	if f.Type != "bitflip" || strings.Contains(f.Target, "nic") || strings.Contains(f.Target, "rail") {
+		return nil
+	}
+	var elements int64
+	bits := 0
+	for pi := range u.Scenario.Phases {
+		for ci := range u.Scenario.Phases[pi].Calls {
+			c := &u.Scenario.Phases[pi].Calls[ci]
+			made, err := u.build(c, u.comm(c, nil))
+			if err != nil {
+				return nil // checkPhases says so
+			}
+			_, out := c.Op.Parts(len(made.Run.Comm))
+			elements = max(elements, made.Run.Count*int64(out))
+			bits = max(bits, 8*int(c.DType.Size()))
+		}
+	}
+	if f.Element >= elements && elements > 0 {
+		errs = append(errs, problem(field+".element", "%d: the longest result has elements 0 to %d", f.Element, elements-1))
+	}
+	if f.Bit >= bits {
+		errs = append(errs, problem(field+".bit", "%d: the widest element has bits 0 to %d", f.Bit, bits-1))
 	}
 	return errs
 }

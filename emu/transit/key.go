@@ -6,13 +6,13 @@ import (
 	"github.com/railyard/railyard/shaping"
 )
 
-// Kind orders events of one instant. Faults come first, so that what happens
-// at the instant of a fault already meets it.
+// Kind orders events of one instant. What happens at the instant of a fault already
+// meets it.
 type Kind uint8
 
 // The kinds of event, in the order in which they happen at one instant.
 const (
-	Fault    Kind = iota // a declared change of the hardware
+	Fault    Kind = iota // first by contract; nothing is pushed under it, as states are looked up (weather.go)
 	Start                // a rank begins an iteration
 	Credit               // news of freed slots reaches a sender on another node
 	Arrive               // the tail of a frame reaches a port, or the end of its path

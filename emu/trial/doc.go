@@ -9,7 +9,8 @@
 // up, a way that is closed), by what the schedule says about a process or GPU
 // (news of it takes Resilience.Control), by calls that do not match, or because
 // the watchdog saw no progress. From a kernel's failure on it goes on until all
-// ranks have been told, again Resilience.Control.
+// ranks have been told, again Resilience.Control; later for those whom a partition
+// keeps from the news.
 //
 // What is not here: kernels, and what is done about a failure (emu/experiment).
 // May import: emu, emu/fabric, emu/fault, shaping.
