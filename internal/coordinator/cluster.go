@@ -32,6 +32,7 @@ type Cluster struct {
 	members   []*member // by participant
 	owners    transit.Owners
 	answers   chan answer
+	aside     []answer // that came before their time; answers is read after them
 	// bereft, when set, sees to a member that has died, and returns an error only if
 	// nothing can go on.
 	bereft  func(i int, how *wire.Failure) error

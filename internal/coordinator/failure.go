@@ -18,13 +18,16 @@ const blame = 400 * time.Millisecond
 // hear returns the next answer of any member. An error is the end: of the
 // stream, of the run, or of patience with members that owe an answer.
 func (k *Cluster) hear(ctx context.Context, owes func() string) (int, *railyardv1.SessionResponse, error) {
-	stall := time.NewTimer(k.config.Stall)
-	defer stall.Stop()
-	select {
-	case a := <-k.answers:
-		if m := k.members[a.from]; m.dead {
-			return k.hear(ctx, owes) // its end has been seen to, even if it was only stopped
-		} else if a.err != nil && k.bereft != nil {
+	for {
+		a, err := k.answer(ctx, owes)
+		if err != nil {
+			return 0, nil, err
+		}
+		m := k.members[a.from]
+		if m.dead {
+			continue // its end has been seen to, even if it was only stopped
+		}
+		if a.err != nil && k.bereft != nil {
 			return a.from, nil, k.bereft(a.from, m.lost(ctx, a))
 		}
 		if err := k.trouble(ctx, a); err != nil {
@@ -32,10 +35,25 @@ func (k *Cluster) hear(ctx context.Context, owes func() string) (int, *railyardv
 		}
 		k.heard = a.at
 		return a.from, a.response, nil
+	}
+}
+
+// answer waits for the next answer of any member.
+func (k *Cluster) answer(ctx context.Context, owes func() string) (answer, error) {
+	if len(k.aside) > 0 {
+		a := k.aside[0]
+		k.aside = k.aside[1:]
+		return a, nil
+	}
+	stall := time.NewTimer(k.config.Stall)
+	defer stall.Stop()
+	select {
+	case a := <-k.answers:
+		return a, nil
 	case <-ctx.Done():
-		return 0, nil, ctx.Err()
+		return answer{}, ctx.Err()
 	case <-stall.C:
-		return 0, nil, wire.Failf(wire.Timeout, "%s said nothing for %v; is the process stopped, or the host too slow?", owes(), k.config.Stall)
+		return answer{}, wire.Failf(wire.Timeout, "%s said nothing for %v; is the process stopped, or the host too slow?", owes(), k.config.Stall)
 	}
 }
 

@@ -225,7 +225,7 @@ func (s *session) mourn() {
 }
 
 // await reads what members say until the stream of one is over. Nothing is due from
-// the others.
+// the others; that another has died meanwhile is put aside.
 func (s *session) await(i int) {
 	patience := time.NewTimer(mourning)
 	defer patience.Stop()
@@ -234,6 +234,9 @@ func (s *session) await(i int) {
 		case a := <-s.answers:
 			if a.from == i && a.err != nil {
 				return
+			}
+			if a.err != nil {
+				s.aside = append(s.aside, a)
 			}
 		case <-patience.C:
 			return

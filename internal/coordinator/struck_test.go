@@ -5,12 +5,17 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/predict"
+	"github.com/railyard/railyard/internal/nodesim"
 	"github.com/railyard/railyard/internal/wire"
 	"github.com/railyard/railyard/shaping"
 )
@@ -188,43 +193,132 @@ func TestFlippedBitsAreFound(t *testing.T) {
 }
 
 // TestUnforeseenDeath: a process that dies although no fault was to kill it leads to
-// what a killed one leads to, marked as perturbed, and the survivors go on.
+// what a killed one leads to, marked as perturbed, and the survivors go on: whenever
+// it dies, and also when another dies with it.
 func TestUnforeseenDeath(t *testing.T) {
 	t.Parallel()
-	c := emu.Cluster{Name: "unforeseen", Groups: []emu.Group{{Count: 4, System: "dgx-h100", GPUs: 2}}}
-	hold, begun, release := paused(1)
-	r, err := start(t, Config{Cluster: c}, 4, hold)
-	if err != nil {
-		t.Fatal(err)
+	c := emu.Cluster{Name: "unforeseen", Groups: []emu.Group{{Count: 5, System: "dgx-h100", GPUs: 2}}}
+	for _, test := range []struct {
+		name   string
+		before int // batches that end well
+		amid   bool
+		dead   []int
+	}{
+		{name: "before the first batch", dead: []int{2}},
+		{name: "in the first batch", amid: true, dead: []int{2}},
+		{name: "between two batches", before: 1, dead: []int{3}},
+		{name: "two at once", before: 1, dead: []int{1, 2}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			hold, begun, release := paused(1)
+			if !test.amid {
+				release()
+			}
+			noticed := make(chan struct{}, 64)
+			r, err := start(t, Config{Cluster: c}, 5, hold, noticing(noticed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			x, err := r.Struck(wire.Struck{Bear: emu.DefaultResilience(), Seed: 3, Horizon: ms}, nil, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kill := func() {
+				for _, n := range test.dead {
+					r.nodes[n].stop()
+					_ = r.nodes[n].wait(t)
+				}
+				for range len(test.dead) * (5 - len(test.dead)) {
+					<-noticed // by each who is left
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), bound)
+			defer cancel()
+			b := struckRuns(x.Fabric().All())
+			well := func() {
+				t.Helper()
+				res, _, err := x.Execute(ctx, b)
+				if err != nil || res.Failure != nil || res.Wrong[0] != 0 {
+					t.Fatalf("%v %+v %v, want a batch that ends well", err, res.Failure, res.Wrong)
+				}
+				b.Runs[0].Offset = res.Next()
+			}
+			for range test.before {
+				well()
+			}
+			if test.amid {
+				go func() {
+					<-begun
+					kill()
+					release()
+				}()
+			} else {
+				kill()
+			}
+			res, _, err := x.Execute(ctx, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lost, left []int
+			for g := range x.Fabric().GPUs() {
+				if slices.Contains(test.dead, x.Fabric().NodeOf(g)) {
+					lost = append(lost, g)
+				} else {
+					left = append(left, g)
+				}
+			}
+			if f := res.Failure; f == nil || f.Cause != emu.PeerLost || !slices.Equal(f.Lost, lost) || res.Perturbed == 0 {
+				t.Fatalf("failure %+v, perturbed at %v, want %v lost", f, res.Perturbed, lost)
+			}
+			for _, d := range x.Deaths() {
+				if !slices.Contains(test.dead, d.Node) || !d.Unforeseen {
+					t.Errorf("death %+v", d)
+				}
+			}
+			if d := x.Deaths(); len(d) != len(test.dead) {
+				t.Errorf("deaths %+v, want those of nodes %v", d, test.dead)
+			}
+			b = struckRuns(left)
+			b.Runs[0].Offset = res.Next()
+			well()
+		})
 	}
-	defer r.Close()
-	x, err := r.Struck(wire.Struck{Bear: emu.DefaultResilience(), Seed: 3, Horizon: ms}, nil, true)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// noticing has each nodesim say when it notices that the stream of a peer broke.
+func noticing(noticed chan struct{}) change {
+	return func(_ int, c *nodesim.Config) {
+		seen := map[string]bool{}
+		c.Logger = zap.New(&overheard{Core: zapcore.NewNopCore(), by: func(e zapcore.Entry, fields []zapcore.Field) {
+			if e.LoggerName == "nodesim.actor" && e.Message == "lost" && !seen[fields[0].String] {
+				seen[fields[0].String] = true
+				noticed <- struct{}{}
+			}
+		}})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), bound)
-	defer cancel()
-	go func() {
-		<-begun
-		r.nodes[2].stop()
-		_ = r.nodes[2].wait(t)
-		release()
-	}()
-	b := struckRuns(x.Fabric().All())
-	res, _, err := x.Execute(ctx, b)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// overheard is a log whose entries somebody hears, one at a time.
+type overheard struct {
+	zapcore.Core
+	mu sync.Mutex
+	by func(zapcore.Entry, []zapcore.Field)
+}
+
+func (o *overheard) Enabled(l zapcore.Level) bool { return l >= zapcore.InfoLevel }
+
+func (o *overheard) Check(e zapcore.Entry, c *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if !o.Enabled(e.Level) {
+		return c
 	}
-	f := res.Failure
-	if f == nil || f.Cause != emu.PeerLost || !slices.Equal(f.Lost, []int{4, 5}) || res.Perturbed == 0 {
-		t.Fatalf("failure %+v, perturbed at %v", f, res.Perturbed)
-	}
-	if d := x.Deaths(); len(d) != 1 || d[0].Node != 2 || !d[0].Unforeseen {
-		t.Errorf("deaths %+v", d)
-	}
-	b = struckRuns([]int{0, 1, 2, 3, 6, 7})
-	b.Runs[0].Offset = res.Next()
-	if res, _, err = x.Execute(ctx, b); err != nil || res.Failure != nil || res.Wrong[0] != 0 {
-		t.Errorf("the survivors: %v %+v %v", err, res.Failure, res.Wrong)
-	}
+	return c.AddCore(e, o)
+}
+
+func (o *overheard) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.by(e, fields)
+	return nil
 }

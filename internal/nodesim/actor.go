@@ -136,6 +136,9 @@ func (a *actor) handle(e *event) error {
 			return a.maybeFinish()
 		}
 		return a.maybeRun()
+	case e.err != nil && e.lost != nil && a.ready && a.wirings == nil:
+		e.lost.broke = e.err // whether that matters the next batch tells
+		return nil
 	case e.err != nil:
 		return e.err
 	case e.peer != nil:

@@ -29,6 +29,9 @@ func (a *actor) begin(m *railyardv1.Begin) error {
 	if a.kernel == nil {
 		return wire.Failf(wire.Mismatch, "batch %d without a batch 0 before it", a.batch)
 	}
+	if err := a.bereaved(); err != nil {
+		return err
+	}
 	for i := range b.Runs {
 		for _, gpu := range b.Runs[i].Comm {
 			if gpu >= a.fabric.GPUs() {

@@ -16,23 +16,48 @@ const inSession = "railyard.session"
 // asking bounds how long another member may take to say whether it has one.
 const asking = 2 * time.Second
 
-// late ends a process that came too late, or came back: another member hosts
+// usurped ends a process that came too late, or came back: another member hosts
 // one of its nodes, and has a session already, so that nobody will ever want
 // this one. Before there are sessions the coordinator judges who is one too many.
-func (n *node) late(ctx context.Context, m gossip.Member) {
-	if m.Role != gossip.Nodesim || m.Addr == n.roster.Addr() {
-		return
+//
+// It looks again and again, because no one event is the last: that process may
+// have joined before this one's own session was over, and may get its session
+// at any time after it joined.
+func (n *node) usurped(ctx context.Context) {
+	for again := time.NewTicker(looking); ; {
+		if m, node, ok := n.usurper(); ok && n.busy(ctx, m) && !n.lobby.entered() {
+			n.end(wire.Failf(wire.Config, "--nodes %s: node %d is hosted already by %s, and its cluster is running; host another node, or stop that process first",
+				n.config.Nodes, node, m))
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
 	}
-	for i := range m.Nodes.All() {
-		if !n.config.Nodes.Contains(i) {
+}
+
+// looking is how often that is.
+const looking = 250 * time.Millisecond
+
+// usurper returns a member that hosts a node of this process, which has no
+// session, and that node.
+func (n *node) usurper() (gossip.Member, int, bool) {
+	if n.lobby.entered() {
+		return gossip.Member{}, 0, false
+	}
+	for _, m := range n.roster.Members() {
+		if m.Role != gossip.Nodesim || m.Addr == n.roster.Addr() {
 			continue
 		}
-		if n.busy(ctx, m) && !n.lobby.entered() {
-			n.end(wire.Failf(wire.Config, "--nodes %s: node %d is hosted already by %s, and its cluster is running; host another node, or stop that process first",
-				n.config.Nodes, i, m))
+		for i := range m.Nodes.All() {
+			if n.config.Nodes.Contains(i) {
+				return m, i, true
+			}
 		}
-		return
 	}
+	return gossip.Member{}, 0, false
 }
 
 // busy reports whether a member says that it has a session. One that does not

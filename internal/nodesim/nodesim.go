@@ -143,6 +143,7 @@ func (n *node) wait(ctx context.Context) error {
 	defer n.orphan.Stop()
 	close(n.ready)
 	go n.watch(ctx)
+	go n.usurped(ctx)
 	<-ctx.Done()
 	n.log.Info("ending", zap.Error(context.Cause(ctx)))
 	return verdict(ctx)
@@ -186,7 +187,6 @@ func (n *node) watch(ctx context.Context) {
 			n.log.Info("left", zap.String("member", e.Member.Name))
 		case gossip.Joined:
 			n.log.Info("joined", zap.String("member", e.Member.Name))
-			go n.late(ctx, e.Member)
 			continue
 		default:
 			continue
@@ -204,7 +204,7 @@ func (n *node) watch(ctx context.Context) {
 // mourn looks, while there is no session, whether a coordinator that is not in
 // the roster any more has ended: it may be about to, or be cut off.
 func (n *node) mourn(ctx context.Context, m gossip.Member) {
-	for again := time.NewTicker(mourning); ; {
+	for again := time.NewTicker(looking); ; {
 		if _, back := n.roster.Lookup(m.Name); back || n.lobby.entered() {
 			return
 		}
@@ -219,9 +219,6 @@ func (n *node) mourn(ctx context.Context, m gossip.Member) {
 		}
 	}
 }
-
-// mourning is how often that is.
-const mourning = 250 * time.Millisecond
 
 // ended reports whether a coordinator's process is certainly no more.
 func (n *node) ended(ctx context.Context, m gossip.Member) bool {

@@ -20,8 +20,9 @@ type peer struct {
 	name   string
 	stream wire.Stream
 	out    *mailbox[wire.Batch]
-	dead   bool // killed by a fault: that its stream breaks is no failure
-	over   bool // its stream is broken
+	dead   bool  // killed by a fault: that its stream breaks is no failure
+	over   bool  // its stream is broken
+	broke  error // how it did, between batches
 }
 
 func (a *actor) newPeer(index int, s wire.Stream) *peer {

@@ -81,6 +81,20 @@ func (a *actor) mourned(e *event) bool {
 	return true
 }
 
+// bereaved returns how the stream of a peer broke between batches, unless faults
+// strike the one that begins: a death then leads to what it leads to in a batch.
+func (a *actor) bereaved() error {
+	for _, p := range a.peers {
+		if p == nil || p.broke == nil {
+			continue
+		}
+		if p.over = true; !p.dead && a.faults == nil {
+			return p.broke
+		}
+	}
+	return nil
+}
+
 // silent reports whether nothing more will come from a participant.
 func (a *actor) silent(index int) bool {
 	return index < len(a.peers) && a.peers[index] != nil && a.peers[index].dead && a.peers[index].over
