@@ -11,6 +11,7 @@
 //	transport.go  memberlist's sockets, bound to a context
 //	ledger.go     the roster's own book of members; watching it
 //	delegate.go   what memberlist calls: who may enter the book
+//	cut.go        a network that is cut on purpose
 //	farewell.go   telling a process that left from one that died
 //	rejoin.go     looking for those that are missing
 //	knock.go      certainty about those whose process has ended
