@@ -25,6 +25,7 @@ type session struct {
 	struck    *wire.Struck   // nil: no faults, and failures are errors
 	schedule  *fault.Schedule
 	trial     *trial.Trial // of the batch
+	divided   divided      // gossip
 	deaths    []Death
 	waiting   []emu.Waiter // when the batch failed
 	flipped   shaping.Time // up to when bits have turned over
@@ -121,6 +122,7 @@ func (s *session) cost() Cost {
 func (s *session) begin(ctx context.Context, b emu.Batch) error {
 	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil, Paced: s.drive != nil}
 	s.judge(b)
+	s.divide(b.Offset())
 	if s.batch == 0 && s.struck != nil {
 		m.Struck = wire.EncodeStruck(s.struck)
 	}
@@ -165,6 +167,7 @@ func (s *session) rounds(ctx context.Context) error {
 				return err
 			}
 		}
+		s.divide(s.reached())
 		if s.timeline != nil {
 			if err := s.timeline.flush(s.conductor.Horizon()); err != nil {
 				return err
