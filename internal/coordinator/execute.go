@@ -122,7 +122,6 @@ func (s *session) cost() Cost {
 func (s *session) begin(ctx context.Context, b emu.Batch) error {
 	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil, Paced: s.drive != nil}
 	s.judge(b)
-	s.divide(b.Offset())
 	if s.batch == 0 && s.struck != nil {
 		m.Struck = wire.EncodeStruck(s.struck)
 	}

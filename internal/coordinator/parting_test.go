@@ -86,18 +86,25 @@ func TestServeParted(t *testing.T) {
 	}
 	s.shows(split)
 	s.reset()
-	s.works("ring")
 	s.shows("")
+	s.works("ring")
 	if m, err := s.connect().Status(t.Context()); err != nil || m.GetLost() != nil {
 		t.Errorf("lost %v, %v", m.GetLost(), err)
 	}
 }
 
 // TestServePartedLater: between benches the emulated clock stands at the start of the
-// next one, where a partition that comes later does not hold.
+// next one, where a partition that comes later does not hold, be it that it struck the
+// last one.
 func TestServePartedLater(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
+	s.part(emu.When{At: 20 * us})
+	if _, err := s.bench(t.Context(), single("ring")); cause(t, err).Cause != wire.LinkDown {
+		t.Errorf("a bench across a partition: %v", err)
+	}
+	s.shows("")
+	s.reset()
 	s.part(emu.When{At: shaping.Second})
 	if got, err := s.bench(t.Context(), single("ring")); err != nil || !right(got.rows[0].OutOfPlace) {
 		t.Errorf("%+v, %v", got.rows, err)

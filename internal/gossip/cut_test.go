@@ -3,10 +3,14 @@ package gossip
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/memberlist"
 
 	"github.com/railyard/railyard/internal/gossip/memnet"
 )
@@ -90,7 +94,7 @@ func TestCutApart(t *testing.T) {
 			mended := time.Now()
 			s.mend()
 			y.reunite()
-			if d := time.Since(mended); d > loopback.seekInterval {
+			if d := time.Since(mended); d > time.Second { // a few rounds of eager seeking
 				t.Errorf("all met again after %v", d)
 			}
 			t.Logf("%d of %d nodes cut off: noticed after %v", test.nodes-test.first, test.nodes, took)
@@ -114,6 +118,9 @@ func TestCutThree(t *testing.T) {
 		y.parted(split{farAway: y.sims[1:2]})
 		y.parted(split{farAway: y.sims[2:]})
 		y.cut(2)
+		if !y.seed.ledger.severed(y.sims[2].Addr()) {
+			t.Error("one that is taken for dead already is in reach of another cut")
+		}
 		y.parted(split{nearBy: []*Roster{y.seed, y.sims[0], y.sims[1]}, farAway: y.sims[2:]})
 		s := y.cut(3) // everybody is on one side
 		s.mend()
@@ -234,6 +241,29 @@ func TestCrashDuringCut(t *testing.T) {
 	})
 }
 
+// TestAddressTaken: the address of a process of the other side is out of reach until
+// it is that of one of this side.
+func TestAddressTaken(t *testing.T) {
+	l := newLedger("self~1", "c1", (&Config{}).logger())
+	l.cutOff(Beyond{Nodes: List(1)})
+	meet := func(node int) {
+		m := nodesim(Loopback(), node).Meta
+		m.Name = "n"
+		meta, err := m.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = gatekeeper{l}.NotifyAlive(&memberlist.Node{Name: wireName("n", fmt.Sprint(node)), Addr: net.IPv4(127, 0, 0, 1), Port: 7, Meta: meta})
+		if far := node == 1; far != (err != nil) || far != l.severed("127.0.0.1:7") {
+			t.Errorf("node%d: %v, severed %v", node, err, l.severed("127.0.0.1:7"))
+		}
+	}
+	meet(0)
+	meet(1)
+	meet(2)
+	meet(1)
+}
+
 // TestClosedDuringCut: who leaves while the network is cut takes no longer for it.
 func TestClosedDuringCut(t *testing.T) {
 	inYard(t, func(y *yard) {
@@ -295,8 +325,8 @@ func TestCutSockets(t *testing.T) {
 // another way than at a process that has ended.
 func TestSeverable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		net := memnet.New()
-		a, b, c := net.Listen(), net.Listen(), net.Listen()
+		n := memnet.New()
+		a, b, c := n.Listen(), n.Listen(), n.Listen()
 		s := newSeverable(a, func(addr string) bool { return addr == b.String() })
 		for _, from := range []*memnet.Transport{b, c} {
 			if _, err := from.WriteTo([]byte("x"), a.String()); err != nil {

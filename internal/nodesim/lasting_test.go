@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
 	"github.com/railyard/railyard/internal/gossip"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
@@ -94,6 +96,23 @@ func (s *stage) apart(want bool) {
 	}
 }
 
+// idle waits until the nodesim has no session.
+func (s *stage) idle() {
+	s.t.Helper()
+	for late := time.Now().Add(bound); ; {
+		r, err := healthpb.NewHealthClient(s.conn).Check(s.t.Context(), &healthpb.HealthCheckRequest{Service: inSession})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if r.GetStatus() == healthpb.HealthCheckResponse_NOT_SERVING {
+			return
+		}
+		if time.Now().After(late) {
+			s.t.Fatal("the session does not end")
+		}
+	}
+}
+
 // TestSevered: a nodesim whose gossip is cut off from the coordinator keeps its
 // session. When that breaks off the cut is over; and if the coordinator has ended,
 // although gossip could not tell, so does the nodesim.
@@ -121,8 +140,9 @@ func TestSevered(t *testing.T) {
 	x.say(cut)
 	s.coordinator.Cut(gossip.Beyond{Nodes: gossip.List(1)})
 	s.apart(true)
+	x.cancel() // the coordinator is there, and keeps its side of the cut
+	s.idle()
 	s.coordinator.Close()
-	x.cancel()
 	if err := s.wait(); !errors.Is(err, ErrOrphaned) {
 		t.Errorf("ended with %v, want orphaned", err)
 	}
