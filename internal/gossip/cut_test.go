@@ -134,7 +134,8 @@ func without3(i int) Nodes {
 	return List(slices.Delete(all, i, i+1)...)
 }
 
-// TestCutBothSides: a process that hosts nodes of both sides is on both.
+// TestCutBothSides: a process that hosts nodes of both sides is on both, and carries
+// gossip across: others answer by way of it.
 func TestCutBothSides(t *testing.T) {
 	inYard(t, func(y *yard) {
 		y.sim(0)
@@ -153,6 +154,12 @@ func TestCutBothSides(t *testing.T) {
 		}
 		if a := y.sims[1].Addr(); y.seed.ledger.severed(a) || y.sims[2].ledger.severed(a) {
 			t.Error("the process on both sides is cut off one of them")
+		}
+		time.Sleep(time.Minute)
+		for _, r := range append(y.sims, y.seed) {
+			if len(r.Members()) != 4 {
+				t.Errorf("%v are seen, though one carries gossip across", r.names())
+			}
 		}
 		y.seed.Cut(Beyond{})
 		y.sims[0].Cut(Beyond{})

@@ -44,6 +44,9 @@
 // until its predecessor is known to be dead; whoever waits for both to sort
 // themselves out waits as long as a crash takes to be noticed.
 //
+// A network can be cut on purpose, where an emulated partition keeps processes
+// apart: see cut.go. When such a cut is over, those apart meet again at once.
+//
 // # What is not here
 //
 // Plans, frames and time: they travel over gRPC, at the address that a
