@@ -139,7 +139,7 @@ type proxyWay struct {
 
 func newProxyWay(s *link.Stats) proxyWay {
 	l := &s.Lateness
-	return proxyWay{s.Bytes, s.Segments, s.Lost, l.Quantile(0.5), l.Quantile(0.99), l.Max, s.Overrun}
+	return proxyWay{s.Bytes, s.Segments, s.Lost, l.Percentile(50), l.Percentile(99), l.Max, s.Overrun}
 }
 
 // What the host may be late before what was measured over a link means nothing.
@@ -171,7 +171,7 @@ func (r *ProxyReport) doubts(latency time.Duration) string {
 	}
 	for i, s := range []*link.Stats{&r.Up, &r.Down} {
 		way, late := [...]string{"up", "down"}[i], &s.Lateness
-		switch most := late.Quantile(0.99); {
+		switch most := late.Percentile(99); {
 		case most > usual:
 			all = append(all, fmt.Sprintf("one segment in a hundred was %v late or more on the way %s, where %v is allowed", most, way, usual))
 		case late.Max > max(lateNever, usual):

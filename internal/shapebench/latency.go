@@ -65,7 +65,7 @@ func (b *bench) latency() error {
 		target := time.Duration(ms) * time.Millisecond
 		half, most := quantile(took, 0.5)-target, quantile(took, 0.99)-target
 		b.add(line{fmt.Sprintf("latency %v", target), fmt.Sprintf("p50 %+v, p99 %+v (the pacer %v, %v)", half, most,
-			up.Lateness.Quantile(0.5), up.Lateness.Quantile(0.99)),
+			up.Lateness.Percentile(50), up.Lateness.Percentile(99)),
 			"p50 within 50 µs, p99 within 1 ms", timing, half.Abs() <= 50*time.Microsecond && most.Abs() <= time.Millisecond})
 	}
 	return nil
