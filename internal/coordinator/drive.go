@@ -23,6 +23,7 @@ type drive struct {
 	alarm   wallclock.Alarm // for the fabric
 	rings   chan struct{}
 	doing   string
+	ended   bool            // nothing is pending any more
 	late    pace.Lateness   // of the fabric
 	all     []pace.Lateness // of the nodes, when they have finished
 }
@@ -90,7 +91,8 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 		}
 		d.forward(d.mapping.Emulated(now) + 1)
 		if d.quiet() {
-			return d.end()
+			d.end()
+			return nil
 		}
 		select {
 		case a := <-d.answers:
@@ -108,16 +110,12 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 	}
 }
 
-// end completes the timeline. Records of all processes are here only now, so
-// only now can they be put in order.
-func (d *drive) end() error {
-	if d.timeline == nil {
-		return nil
-	}
-	if d.shared != nil {
+// end completes the timeline: the records of all processes are here only now.
+func (d *drive) end() {
+	d.ended = true
+	if d.timeline != nil && d.shared != nil {
 		d.timeline.add(d.shared.TakeRecords())
 	}
-	return d.timeline.flush(shaping.Never)
 }
 
 func (d *drive) drain(ctx context.Context) error {
@@ -296,23 +294,23 @@ func (d *drive) kept(i int, m *railyardv1.Lateness) error {
 	return nil
 }
 
-// judge adds to a row how well the batch kept time.
-func (d *drive) judge(row *Pace) {
+// judge says how well the batch kept time, and that of a run before it no more.
+func (d *drive) judge(half *Half) {
 	slack := d.slack
 	if d.shared != nil {
 		slack = min(slack, d.fabric.LeastHop())
 	}
-	row.Dilation = d.mapping.Dilation
+	half.Dilation, half.Lateness, half.Straggler = d.mapping.Dilation, d.late, ""
 	for i := range d.all {
-		if d.all[i].Stall > row.Lateness.Stall {
-			row.Straggler = d.members[i].Name
+		if d.all[i].Stall > half.Lateness.Stall {
+			half.Straggler = d.members[i].Name
 		}
-		row.Lateness.Add(d.all[i])
+		half.Lateness.Add(&d.all[i])
 		if !d.members[i].shared {
+			row := d.pacing.row
 			_, err := d.members[i].offset()
 			row.ClockError = max(row.ClockError, err)
 		}
 	}
-	row.Lateness.Add(d.late)
-	row.Enough = row.Lateness.Enough(row.Dilation, slack)
+	half.Enough = half.Lateness.Enough(half.Dilation, slack)
 }
