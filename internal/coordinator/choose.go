@@ -50,6 +50,10 @@ func (s *session) choose(ctx context.Context, c *sweep.Case, b emu.Batch, want s
 	p := s.pacing
 	p.limit = pace.Choose(p.asked, p.capacity)
 	p.row.Chosen, p.row.Limit = true, p.limit.What
+	if p.asked.Frames == 0 {
+		p.dilation, p.row.Limit = 1, "nothing: no frame leaves its process"
+		return nil
+	}
 	if strain := p.strain[p.limit.Work]; strain > 0 {
 		p.dilation = int64(min(max(float64(p.limit.Dilation)*strain, 1), pace.MaxDilation))
 		p.row.Limit = found(p.limit, p.dilation, 0)
@@ -70,7 +74,7 @@ func (s *session) choose(ctx context.Context, c *sweep.Case, b emu.Batch, want s
 	}
 	d, rising := p.limit.Dilation, false
 	kept, err := keeps(d)
-	for err == nil && p.row.Tried < tries {
+	for err == nil && p.row.Tried < tries && !p.deserted() {
 		next := d * 2
 		if kept {
 			next = d / 2
@@ -95,7 +99,7 @@ const reruns = 3
 // again returns at which dilation a half is run again: none that was chosen by
 // somebody else is changed, and none helps a process that was stopped. 0: it is not.
 func (p *pacing) again(half *Half, wrong int64) int64 {
-	if p.fixed > 0 || wrong <= Tolerance || half.Tries > reruns || half.Lateness.Stall >= pace.Frozen {
+	if p.fixed > 0 || p.deserted() || wrong <= Tolerance || half.Tries > reruns || half.Lateness.Stall >= pace.Frozen {
 		return 0
 	}
 	next := half.Enough

@@ -74,6 +74,16 @@ func (d *drive) set(i int) {
 		OriginPs: int64(d.mapping.Origin), StartNs: n.start, Dilation: uint64(d.mapping.Dilation)}}})
 }
 
+// hurry ends a batch that nobody waits for as soon as it can be, and in order, so that
+// the nodes are ready for the next one: emulated time no longer waits for the wall's.
+func (d *drive) hurry() {
+	now := d.clock.Now()
+	d.mapping = pace.Mapping{Origin: max(d.mapping.Emulated(now), d.mapping.Origin), Start: now, Dilation: 1}
+	for i := range d.nodes {
+		d.set(i)
+	}
+}
+
 // watch is how often silences are looked at, and clocks compared.
 const watch = time.Second
 
@@ -83,7 +93,7 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 	d.pacing.doing(d.doing)
 	tick := time.NewTicker(watch)
 	defer tick.Stop()
-	for {
+	for gone := d.pacing.gone; ; {
 		// What came before the clock is looked at, the fabric gets before it runs.
 		now := d.clock.Now()
 		if err := d.drain(ctx); err != nil {
@@ -100,6 +110,9 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 				return err
 			}
 		case <-d.rings:
+		case <-gone:
+			gone = nil
+			d.hurry()
 		case <-tick.C:
 			if err := d.look(); err != nil {
 				return err

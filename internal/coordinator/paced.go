@@ -92,7 +92,8 @@ func off(got, computed shaping.Duration) int64 {
 // pacing is what a session knows of the paced clock.
 type pacing struct {
 	doing    func(what string)
-	fixed    int64 // dilation; 0: to be chosen
+	gone     <-chan struct{} // closed when nobody waits any more
+	fixed    int64           // dilation; 0: to be chosen
 	capacity pace.Capacity
 	// strain is what part of what Choose said it took, by what was the limit:
 	// what a host can carry at rest it can't when busy. 0: not known.
@@ -104,14 +105,14 @@ type pacing struct {
 	span     shaping.Duration // of the batch, as computed
 }
 
-func (k *Cluster) newPacing(ctx context.Context, dilation int64, doing func(string)) (*pacing, error) {
-	if doing == nil {
-		doing = func(string) {}
+func (k *Cluster) newPacing(ctx context.Context, dilation int64, sink Sink) (*pacing, error) {
+	p := &pacing{doing: sink.Doing, gone: sink.Gone, fixed: dilation, strain: map[bool]float64{}}
+	if p.doing == nil {
+		p.doing = func(string) {}
 	}
-	p := &pacing{doing: doing, fixed: dilation, strain: map[bool]float64{}}
 	if dilation == 0 {
 		if k.config.Capacity == nil {
-			doing("measuring this host")
+			p.doing("measuring this host")
 			c, err := Measure(ctx, k.clock)
 			if err != nil {
 				return nil, err
@@ -121,6 +122,16 @@ func (k *Cluster) newPacing(ctx context.Context, dilation int64, doing func(stri
 		p.capacity = *k.config.Capacity
 	}
 	return p, k.synchronise(ctx)
+}
+
+// deserted reports whether nobody waits for the bench any more.
+func (p *pacing) deserted() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
 }
 
 // take returns what is known of the row and begins the next one.

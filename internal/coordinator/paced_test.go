@@ -334,3 +334,39 @@ func TestPacedIsInterrupted(t *testing.T) {
 		}
 	})
 }
+
+// TestPacedWithoutFrames: where no frame leaves its process no dilation is looked for.
+func TestPacedWithoutFrames(t *testing.T) {
+	one := emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-h100", GPUs: 2}}}
+	inBubble(t, Config{Cluster: one, Capacity: &pace.Capacity{Wake: 1000, Stream: 1000, Frames: 1, Bytes: 1}}, func(b *bubble) {
+		p := b.bench(wall("ring", 0)).Pace
+		if p.Tried != 0 || p.Tries() != 2 || p.Dilation() != 1 || !strings.HasPrefix(p.Limit, "nothing") {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// TestPacedIsDeserted: a batch that nobody waits for any more does not keep a cluster
+// busy for as long as it would have taken by the wall, whether its dilation was asked
+// for or is being tried out; the next bench finds the cluster as it was.
+func TestPacedIsDeserted(t *testing.T) {
+	want := foresee(t, four(true), single("ring"))
+	for _, dilation := range []int64{0, pace.MaxDilation} {
+		host := &pace.Capacity{Wake: 1000, Stream: int64(time.Second), Frames: 1e9, Bytes: 1e12}
+		inBubble(t, Config{Cluster: four(true), Capacity: host}, func(b *bubble) {
+			began := b.clock.Now()
+			ctx, leave := context.WithTimeout(b.t.Context(), time.Second)
+			defer leave()
+			hungUp := errors.New("nobody listens")
+			err := b.Bench(b.t.Context(), wall("ring", dilation), Sink{Gone: ctx.Done(), Started: func(Started) error { return nil },
+				Row: func(Row) error { return hungUp }})
+			if took := time.Duration(b.clock.Now() - began); !errors.Is(err, hungUp) || took > 3*time.Second {
+				t.Errorf("dilation %d: left after 1 s, ended after %v: %v", dilation, took, err)
+			}
+			row, err := b.tryBench(wall("ring", 1000), nil)
+			if err != nil || row.OutOfPlace.Time != want.rows[0].OutOfPlace.Time || row.Pace.Off(&row.Row) != 0 || row.OutOfPlace.Wrong != 0 {
+				t.Errorf("dilation %d: the next bench: %v, %+v", dilation, err, row)
+			}
+		})
+	}
+}

@@ -205,36 +205,43 @@ func (t *table) pacedTiming() string {
 	if len(t.paces) == 0 {
 		return text
 	}
-	least, most, clocks, reruns := t.paces[0].Dilation(), t.paces[0].Dilation(), int64(0), 0
+	clocks, reruns := int64(0), 0
 	for i := range t.paces {
 		p := &t.paces[i]
-		least, most, clocks = min(least, p.Dilation()), max(most, p.Dilation()), max(clocks, p.ClockError)
+		clocks = max(clocks, p.ClockError)
 		reruns += max(p.OutOfPlace.Tries-1, 0) + max(p.InPlace.Tries-1, 0)
 	}
-	all := t.lateness()
-	if all.Deliveries.Count > 0 {
-		text += "; paced"
+	if all := t.lateness(); all.Deliveries.Count > 0 {
+		text += fmt.Sprintf("; %s; late in emulated time, p50, p99 and max: departures %s, deliveries %s",
+			t.dilations(), spread(&all.Departures), spread(&all.Deliveries))
 	} else {
-		text += "; nothing was paced, as nothing left a process: it took what computing takes, asked for"
-	}
-	text += fmt.Sprintf(" at dilation %d", least)
-	if most > least {
-		text += fmt.Sprintf(" to %d", most)
-	}
-	if last := &t.paces[len(t.paces)-1]; last.Chosen {
-		text += ", chosen; at less what would break first is " + last.Limit
+		text += "; nothing was paced, as nothing left a process: it took what computing takes, whatever the dilation"
 	}
 	if reruns > 0 {
 		text += fmt.Sprintf("; runs that were repeated, as their dilation was not enough: %d", reruns)
-	}
-	if all.Deliveries.Count > 0 {
-		text += fmt.Sprintf("; late in emulated time, p50, p99 and max: departures %s, deliveries %s", spread(&all.Departures), spread(&all.Deliveries))
 	}
 	if clocks > 0 {
 		text += fmt.Sprintf("; clocks of other hosts known to %v", time.Duration(clocks))
 	}
 	return text + fmt.Sprintf("; %s, %d frames, %d events in %.2f s; %d iterations a cell at most",
 		procs(t.started.Procs), t.cost.Frames, t.cost.Events, t.cost.Wall.Seconds(), t.iterations)
+}
+
+// dilations says at which rows were paced, and what limits it.
+func (t *table) dilations() string {
+	least, most := t.paces[0].Dilation(), t.paces[0].Dilation()
+	for i := range t.paces {
+		d := t.paces[i].Dilation()
+		least, most = min(least, d), max(most, d)
+	}
+	text := fmt.Sprintf("paced at dilation %d", least)
+	if most > least {
+		text += fmt.Sprintf(" to %d", most)
+	}
+	if last := &t.paces[len(t.paces)-1]; last.Chosen {
+		text += ", chosen; at less what would break first is " + last.Limit
+	}
+	return text
 }
 
 // spread says how late things were.
