@@ -12,6 +12,7 @@ import (
 	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/nodesim"
 	"github.com/railyard/railyard/internal/wire"
+	"github.com/railyard/railyard/shaping"
 )
 
 // busier is a host that is as good as idle while a dilation is tried out, and from
@@ -55,7 +56,7 @@ func (h *busier) rows(t *testing.T, spec sweep.Spec, lines *bytes.Buffer) (rows 
 }
 
 // TestPacedRunsAgain: a dilation that was enough when it was tried out, and is not
-// when the run counts, is raised to what would have been enough. What is reported
+// when the run counts, is raised, in the end to what would have been enough. What is reported
 // is the last run and nothing of those before it: times, elements, lateness, and
 // the timeline.
 func TestPacedRunsAgain(t *testing.T) {
@@ -67,7 +68,9 @@ func TestPacedRunsAgain(t *testing.T) {
 	if p.Off(&row.Row) > Tolerance || row.OutOfPlace.Wrong != 0 || !row.OutOfPlace.Checked || p.OutOfPlace.Lateness.Late() != 0 {
 		t.Errorf("off by %d ‰, %+v, %+v", p.Off(&row.Row), row.OutOfPlace, p)
 	}
-	if p.OutOfPlace.Tries != 2 || p.InPlace.Tries != 1 || p.InPlace.Dilation != p.OutOfPlace.Dilation || p.Tries() != p.Tried+3 {
+	least := 10 * time.Millisecond * 1000 / time.Duration(1795*shaping.Nanosecond) // what a frame takes, by what it may
+	if p.OutOfPlace.Tries != 1+reruns || p.InPlace.Tries != 1 || p.InPlace.Dilation != p.OutOfPlace.Dilation ||
+		p.Tries() != p.Tried+2+reruns || p.Dilation() < int64(least) {
 		t.Errorf("%d tries for the one half and %d for the other, which ran at %d and %d", p.OutOfPlace.Tries, p.InPlace.Tries,
 			p.OutOfPlace.Dilation, p.InPlace.Dilation)
 	}
@@ -78,7 +81,7 @@ func TestPacedRunsAgain(t *testing.T) {
 	if err := identical(lines.Bytes(), want.timeline); err != nil {
 		t.Errorf("the timeline: %v", err)
 	}
-	if said := strings.Join(h.said, "\n"); strings.Count(said, " % at dilation ") != 1 || strings.Count(said, "running again at dilation ") != 1 {
+	if said := strings.Join(h.said, "\n"); strings.Count(said, " % at dilation ") != reruns || strings.Count(said, "running again at dilation ") != reruns {
 		t.Errorf("said:\n%s", said)
 	}
 	if !strings.HasPrefix(p.Limit, "times: tried out at ") {

@@ -93,8 +93,13 @@ func (s *session) choose(ctx context.Context, c *sweep.Case, b emu.Batch, want s
 	return err
 }
 
-// reruns bounds how often a half is run again.
-const reruns = 3
+// reruns bounds how often a half is run again. All but the last time the dilation
+// grows by no more than leap: one hiccup of the host makes enough of a dilation what
+// none of the other frames need, and it costs what it says.
+const (
+	reruns = 3
+	leap   = 8
+)
 
 // again returns at which dilation a half is run again: none that was chosen by
 // somebody else is changed, and none helps a process that was stopped. 0: it is not.
@@ -105,6 +110,9 @@ func (p *pacing) again(half *Half, wrong int64) int64 {
 	next := half.Enough
 	if next <= half.Dilation {
 		next = 2 * half.Dilation // nothing was late: it is not the way of a frame that takes too long
+	}
+	if half.Tries < reruns {
+		next = min(next, leap*half.Dilation)
 	}
 	if next = min(next, pace.MaxDilation); next > half.Dilation {
 		return next
