@@ -12,8 +12,9 @@
 //
 // Go's timers are a millisecond coarse where nothing else happens: the
 // runtime rounds the time-out of its poll up to whole milliseconds. A system
-// call that sleeps is 60 µs late, with a timer slack of 1 ns 25 µs; the rest is
-// spun, for at most 60 µs an event and a tenth of the time.
+// call that sleeps is 60 µs late, with a timer slack of 1 ns 25 µs; longer
+// sleeps of an idle host up to 200. The rest is spun, for at most 200 µs an event and
+// a tenth of the time.
 //
 // What is not here: what a link does to bytes (shaping), and to connections
 // (shaping/link). Anybody may import it; it imports shaping alone, for its histogram.
