@@ -2292,18 +2292,12 @@ func (x *ClockReading) GetAskedNs() int64 {
 // Lateness is how well a node kept time in a batch.
 type Lateness struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Frames and credits it put on its streams.
-	Departures uint64 `protobuf:"varint,1,opt,name=departures,proto3" json:"departures,omitempty"`
-	// By how much the latest of them was behind its departure.
-	MaxDeparturePs int64 `protobuf:"varint,2,opt,name=max_departure_ps,json=maxDeparturePs,proto3" json:"max_departure_ps,omitempty"`
-	// Frames and credits that reached it.
-	Deliveries uint64 `protobuf:"varint,3,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
-	// How many of them came after their stamp, and were clamped.
-	Late uint64 `protobuf:"varint,4,opt,name=late,proto3" json:"late,omitempty"`
-	// By how much the latest was.
-	MaxLatePs int64 `protobuf:"varint,5,opt,name=max_late_ps,json=maxLatePs,proto3" json:"max_late_ps,omitempty"`
-	// The sum over those that were late.
-	SumLatePs int64 `protobuf:"varint,6,opt,name=sum_late_ps,json=sumLatePs,proto3" json:"sum_late_ps,omitempty"`
+	// By how much frames and credits that it put on its streams were behind the
+	// instant they should have left at.
+	Departures *Histogram `protobuf:"bytes,8,opt,name=departures,proto3" json:"departures,omitempty"`
+	// By how much frames and credits that reached it came after their stamp. Those
+	// that did at all were clamped.
+	Deliveries *Histogram `protobuf:"bytes,9,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
 	// The longest that the process was behind its own plans, in nanoseconds of
 	// wall time: stopped, or not given a processor.
 	StallNs       int64 `protobuf:"varint,7,opt,name=stall_ns,json=stallNs,proto3" json:"stall_ns,omitempty"`
@@ -2341,51 +2335,97 @@ func (*Lateness) Descriptor() ([]byte, []int) {
 	return file_railyard_v1_node_proto_rawDescGZIP(), []int{27}
 }
 
-func (x *Lateness) GetDepartures() uint64 {
+func (x *Lateness) GetDepartures() *Histogram {
 	if x != nil {
 		return x.Departures
 	}
-	return 0
+	return nil
 }
 
-func (x *Lateness) GetMaxDeparturePs() int64 {
-	if x != nil {
-		return x.MaxDeparturePs
-	}
-	return 0
-}
-
-func (x *Lateness) GetDeliveries() uint64 {
+func (x *Lateness) GetDeliveries() *Histogram {
 	if x != nil {
 		return x.Deliveries
 	}
-	return 0
-}
-
-func (x *Lateness) GetLate() uint64 {
-	if x != nil {
-		return x.Late
-	}
-	return 0
-}
-
-func (x *Lateness) GetMaxLatePs() int64 {
-	if x != nil {
-		return x.MaxLatePs
-	}
-	return 0
-}
-
-func (x *Lateness) GetSumLatePs() int64 {
-	if x != nil {
-		return x.SumLatePs
-	}
-	return 0
+	return nil
 }
 
 func (x *Lateness) GetStallNs() int64 {
 	if x != nil {
 		return x.StallNs
+	}
+	return 0
+}
+
+// Histogram counts spans by size.
+type Histogram struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Buckets that have counted something, ascending: 0 to 15 are those of 0 to 15
+	// ps, and from there on each doubling has 16, of equal width.
+	Buckets []uint32 `protobuf:"varint,1,rep,packed,name=buckets,proto3" json:"buckets,omitempty"`
+	// How many spans each of them has counted.
+	Counts []uint64 `protobuf:"varint,2,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	// All spans together. The greatest number there is, if they are more.
+	SumPs int64 `protobuf:"varint,3,opt,name=sum_ps,json=sumPs,proto3" json:"sum_ps,omitempty"`
+	// The longest span.
+	MaxPs         int64 `protobuf:"varint,4,opt,name=max_ps,json=maxPs,proto3" json:"max_ps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Histogram) Reset() {
+	*x = Histogram{}
+	mi := &file_railyard_v1_node_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Histogram) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Histogram) ProtoMessage() {}
+
+func (x *Histogram) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
+func (*Histogram) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Histogram) GetBuckets() []uint32 {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
+}
+
+func (x *Histogram) GetCounts() []uint64 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Histogram) GetSumPs() int64 {
+	if x != nil {
+		return x.SumPs
+	}
+	return 0
+}
+
+func (x *Histogram) GetMaxPs() int64 {
+	if x != nil {
+		return x.MaxPs
 	}
 	return 0
 }
@@ -2553,19 +2593,20 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\fClockReading\x12\x15\n" +
 	"\x06now_ns\x18\x01 \x01(\x03R\x05nowNs\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x19\n" +
-	"\basked_ns\x18\x03 \x01(\x03R\aaskedNs\"\xe3\x01\n" +
-	"\bLateness\x12\x1e\n" +
+	"\basked_ns\x18\x03 \x01(\x03R\aaskedNs\"\x9b\x01\n" +
+	"\bLateness\x126\n" +
 	"\n" +
-	"departures\x18\x01 \x01(\x04R\n" +
-	"departures\x12(\n" +
-	"\x10max_departure_ps\x18\x02 \x01(\x03R\x0emaxDeparturePs\x12\x1e\n" +
+	"departures\x18\b \x01(\v2\x16.railyard.v1.HistogramR\n" +
+	"departures\x126\n" +
 	"\n" +
-	"deliveries\x18\x03 \x01(\x04R\n" +
-	"deliveries\x12\x12\n" +
-	"\x04late\x18\x04 \x01(\x04R\x04late\x12\x1e\n" +
-	"\vmax_late_ps\x18\x05 \x01(\x03R\tmaxLatePs\x12\x1e\n" +
-	"\vsum_late_ps\x18\x06 \x01(\x03R\tsumLatePs\x12\x19\n" +
-	"\bstall_ns\x18\a \x01(\x03R\astallNs2W\n" +
+	"deliveries\x18\t \x01(\v2\x16.railyard.v1.HistogramR\n" +
+	"deliveries\x12\x19\n" +
+	"\bstall_ns\x18\a \x01(\x03R\astallNsJ\x04\b\x01\x10\a\"k\n" +
+	"\tHistogram\x12\x18\n" +
+	"\abuckets\x18\x01 \x03(\rR\abuckets\x12\x16\n" +
+	"\x06counts\x18\x02 \x03(\x04R\x06counts\x12\x15\n" +
+	"\x06sum_ps\x18\x03 \x01(\x03R\x05sumPs\x12\x15\n" +
+	"\x06max_ps\x18\x04 \x01(\x03R\x05maxPs2W\n" +
 	"\vNodeService\x12H\n" +
 	"\aSession\x12\x1b.railyard.v1.SessionRequest\x1a\x1c.railyard.v1.SessionResponse(\x010\x01B\xa4\x01\n" +
 	"\x0fcom.railyard.v1B\tNodeProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"
@@ -2582,7 +2623,7 @@ func file_railyard_v1_node_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_node_proto_rawDescData
 }
 
-var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_railyard_v1_node_proto_goTypes = []any{
 	(*SessionRequest)(nil),  // 0: railyard.v1.SessionRequest
 	(*SessionResponse)(nil), // 1: railyard.v1.SessionResponse
@@ -2612,15 +2653,16 @@ var file_railyard_v1_node_proto_goTypes = []any{
 	(*ClockProbe)(nil),      // 25: railyard.v1.ClockProbe
 	(*ClockReading)(nil),    // 26: railyard.v1.ClockReading
 	(*Lateness)(nil),        // 27: railyard.v1.Lateness
-	(*Failure)(nil),         // 28: railyard.v1.Failure
-	(*Cluster)(nil),         // 29: railyard.v1.Cluster
-	(*Run)(nil),             // 30: railyard.v1.Run
-	(*Struck)(nil),          // 31: railyard.v1.Struck
-	(*FrameHeader)(nil),     // 32: railyard.v1.FrameHeader
-	(*RankEnd)(nil),         // 33: railyard.v1.RankEnd
-	(*Records)(nil),         // 34: railyard.v1.Records
-	(*RunFailure)(nil),      // 35: railyard.v1.RunFailure
-	(*RankProgress)(nil),    // 36: railyard.v1.RankProgress
+	(*Histogram)(nil),       // 28: railyard.v1.Histogram
+	(*Failure)(nil),         // 29: railyard.v1.Failure
+	(*Cluster)(nil),         // 30: railyard.v1.Cluster
+	(*Run)(nil),             // 31: railyard.v1.Run
+	(*Struck)(nil),          // 32: railyard.v1.Struck
+	(*FrameHeader)(nil),     // 33: railyard.v1.FrameHeader
+	(*RankEnd)(nil),         // 34: railyard.v1.RankEnd
+	(*Records)(nil),         // 35: railyard.v1.Records
+	(*RunFailure)(nil),      // 36: railyard.v1.RunFailure
+	(*RankProgress)(nil),    // 37: railyard.v1.RankProgress
 }
 var file_railyard_v1_node_proto_depIdxs = []int32{
 	2,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
@@ -2638,41 +2680,43 @@ var file_railyard_v1_node_proto_depIdxs = []int32{
 	10, // 12: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
 	14, // 13: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
 	17, // 14: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
-	28, // 15: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
+	29, // 15: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
 	24, // 16: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
 	26, // 17: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
-	29, // 18: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
+	30, // 18: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
 	3,  // 19: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
-	30, // 20: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
-	31, // 21: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
+	31, // 20: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
+	32, // 21: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
 	9,  // 22: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
-	32, // 23: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
-	31, // 24: railyard.v1.Strike.struck:type_name -> railyard.v1.Struck
+	33, // 23: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
+	32, // 24: railyard.v1.Strike.struck:type_name -> railyard.v1.Struck
 	11, // 25: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
-	32, // 26: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
-	33, // 27: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
-	34, // 28: railyard.v1.Report.records:type_name -> railyard.v1.Records
-	35, // 29: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
+	33, // 26: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
+	34, // 27: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
+	35, // 28: railyard.v1.Report.records:type_name -> railyard.v1.Records
+	36, // 29: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
 	13, // 30: railyard.v1.Verify.flips:type_name -> railyard.v1.BitFlip
 	15, // 31: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
 	9,  // 32: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
 	19, // 33: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
 	20, // 34: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
 	18, // 35: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
-	36, // 36: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
+	37, // 36: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
 	27, // 37: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
-	28, // 38: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
-	32, // 39: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
-	32, // 40: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
-	33, // 41: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
-	34, // 42: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
-	0,  // 43: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
-	1,  // 44: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
-	44, // [44:45] is the sub-list for method output_type
-	43, // [43:44] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	29, // 38: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
+	33, // 39: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
+	33, // 40: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
+	34, // 41: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
+	35, // 42: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
+	28, // 43: railyard.v1.Lateness.departures:type_name -> railyard.v1.Histogram
+	28, // 44: railyard.v1.Lateness.deliveries:type_name -> railyard.v1.Histogram
+	0,  // 45: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
+	1,  // 46: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
+	46, // [46:47] is the sub-list for method output_type
+	45, // [45:46] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_node_proto_init() }
@@ -2714,7 +2758,7 @@ func file_railyard_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_node_proto_rawDesc), len(file_railyard_v1_node_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
