@@ -52,6 +52,8 @@ func TestLines(t *testing.T) {
 					if c.Ports {
 						st.Ports = []PortStatus{{Name: "node0/nic0/out", Rate: "49GB/s", Struck: "at 30us down"}}
 						st.Faults = []FaultStatus{{Name: "down-1", Type: "down", Target: "node0/nic0", Parameters: []FaultParameter{{"at", "30us"}}}}
+						st.CutOff = []CutOff{{[]string{"coordinator", "node0"}, []string{"node1"}, "apart"}, {[]string{"node1"}, []string{"coordinator", "node0"}, "parting"},
+							{[]string{"node2"}, strings.Fields("a b c d e f g h i j"), "meeting"}}
 						st.Effect, st.Last = []string{"node1/gpu0: hung at 1ms"}, &hung
 					}
 					return st, nil

@@ -93,7 +93,10 @@ func (s *Server) run(started func(service, join string)) error {
 			}
 			return s.give(nil)
 		case err == nil:
-			s.set(func() { s.cluster = k })
+			s.set(func() {
+				s.cluster = k
+				s.rest()
+			})
 			k.log.Info("ready")
 			if c.Ready != nil {
 				c.Ready()
