@@ -2449,18 +2449,12 @@ func (x *ClockReading) GetAskedNs() int64 {
 // Lateness is how well a node kept time in a batch.
 type Lateness struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Frames and credits it put on its streams.
-	Departures uint64 `protobuf:"varint,1,opt,name=departures,proto3" json:"departures,omitempty"`
-	// By how much the latest of them was behind its departure.
-	MaxDeparturePs int64 `protobuf:"varint,2,opt,name=max_departure_ps,json=maxDeparturePs,proto3" json:"max_departure_ps,omitempty"`
-	// Frames and credits that reached it.
-	Deliveries uint64 `protobuf:"varint,3,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
-	// How many of them came after their stamp, and were clamped.
-	Late uint64 `protobuf:"varint,4,opt,name=late,proto3" json:"late,omitempty"`
-	// By how much the latest was.
-	MaxLatePs int64 `protobuf:"varint,5,opt,name=max_late_ps,json=maxLatePs,proto3" json:"max_late_ps,omitempty"`
-	// The sum over those that were late.
-	SumLatePs int64 `protobuf:"varint,6,opt,name=sum_late_ps,json=sumLatePs,proto3" json:"sum_late_ps,omitempty"`
+	// By how much frames and credits that it put on its streams were behind the
+	// instant they should have left at.
+	Departures *Histogram `protobuf:"bytes,8,opt,name=departures,proto3" json:"departures,omitempty"`
+	// By how much frames and credits that reached it came after their stamp. Those
+	// that did at all were clamped.
+	Deliveries *Histogram `protobuf:"bytes,9,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
 	// The longest that the process was behind its own plans, in nanoseconds of
 	// wall time: stopped, or not given a processor.
 	StallNs       int64 `protobuf:"varint,7,opt,name=stall_ns,json=stallNs,proto3" json:"stall_ns,omitempty"`
@@ -2498,51 +2492,97 @@ func (*Lateness) Descriptor() ([]byte, []int) {
 	return file_railyard_v1_node_proto_rawDescGZIP(), []int{30}
 }
 
-func (x *Lateness) GetDepartures() uint64 {
+func (x *Lateness) GetDepartures() *Histogram {
 	if x != nil {
 		return x.Departures
 	}
-	return 0
+	return nil
 }
 
-func (x *Lateness) GetMaxDeparturePs() int64 {
-	if x != nil {
-		return x.MaxDeparturePs
-	}
-	return 0
-}
-
-func (x *Lateness) GetDeliveries() uint64 {
+func (x *Lateness) GetDeliveries() *Histogram {
 	if x != nil {
 		return x.Deliveries
 	}
-	return 0
-}
-
-func (x *Lateness) GetLate() uint64 {
-	if x != nil {
-		return x.Late
-	}
-	return 0
-}
-
-func (x *Lateness) GetMaxLatePs() int64 {
-	if x != nil {
-		return x.MaxLatePs
-	}
-	return 0
-}
-
-func (x *Lateness) GetSumLatePs() int64 {
-	if x != nil {
-		return x.SumLatePs
-	}
-	return 0
+	return nil
 }
 
 func (x *Lateness) GetStallNs() int64 {
 	if x != nil {
 		return x.StallNs
+	}
+	return 0
+}
+
+// Histogram counts spans by size.
+type Histogram struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Buckets that have counted something, ascending: 0 to 15 are those of 0 to 15
+	// ps, and from there on each doubling has 16, of equal width.
+	Buckets []uint32 `protobuf:"varint,1,rep,packed,name=buckets,proto3" json:"buckets,omitempty"`
+	// How many spans each of them has counted.
+	Counts []uint64 `protobuf:"varint,2,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	// All spans together. The greatest number there is, if they are more.
+	SumPs int64 `protobuf:"varint,3,opt,name=sum_ps,json=sumPs,proto3" json:"sum_ps,omitempty"`
+	// The longest span.
+	MaxPs         int64 `protobuf:"varint,4,opt,name=max_ps,json=maxPs,proto3" json:"max_ps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Histogram) Reset() {
+	*x = Histogram{}
+	mi := &file_railyard_v1_node_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Histogram) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Histogram) ProtoMessage() {}
+
+func (x *Histogram) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
+func (*Histogram) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Histogram) GetBuckets() []uint32 {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
+}
+
+func (x *Histogram) GetCounts() []uint64 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Histogram) GetSumPs() int64 {
+	if x != nil {
+		return x.SumPs
+	}
+	return 0
+}
+
+func (x *Histogram) GetMaxPs() int64 {
+	if x != nil {
+		return x.MaxPs
 	}
 	return 0
 }
@@ -2717,19 +2757,20 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\fClockReading\x12\x15\n" +
 	"\x06now_ns\x18\x01 \x01(\x03R\x05nowNs\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x19\n" +
-	"\basked_ns\x18\x03 \x01(\x03R\aaskedNs\"\xe3\x01\n" +
-	"\bLateness\x12\x1e\n" +
+	"\basked_ns\x18\x03 \x01(\x03R\aaskedNs\"\x9b\x01\n" +
+	"\bLateness\x126\n" +
 	"\n" +
-	"departures\x18\x01 \x01(\x04R\n" +
-	"departures\x12(\n" +
-	"\x10max_departure_ps\x18\x02 \x01(\x03R\x0emaxDeparturePs\x12\x1e\n" +
+	"departures\x18\b \x01(\v2\x16.railyard.v1.HistogramR\n" +
+	"departures\x126\n" +
 	"\n" +
-	"deliveries\x18\x03 \x01(\x04R\n" +
-	"deliveries\x12\x12\n" +
-	"\x04late\x18\x04 \x01(\x04R\x04late\x12\x1e\n" +
-	"\vmax_late_ps\x18\x05 \x01(\x03R\tmaxLatePs\x12\x1e\n" +
-	"\vsum_late_ps\x18\x06 \x01(\x03R\tsumLatePs\x12\x19\n" +
-	"\bstall_ns\x18\a \x01(\x03R\astallNs2\x97\x01\n" +
+	"deliveries\x18\t \x01(\v2\x16.railyard.v1.HistogramR\n" +
+	"deliveries\x12\x19\n" +
+	"\bstall_ns\x18\a \x01(\x03R\astallNsJ\x04\b\x01\x10\a\"k\n" +
+	"\tHistogram\x12\x18\n" +
+	"\abuckets\x18\x01 \x03(\rR\abuckets\x12\x16\n" +
+	"\x06counts\x18\x02 \x03(\x04R\x06counts\x12\x15\n" +
+	"\x06sum_ps\x18\x03 \x01(\x03R\x05sumPs\x12\x15\n" +
+	"\x06max_ps\x18\x04 \x01(\x03R\x05maxPs2\x97\x01\n" +
 	"\vNodeService\x12H\n" +
 	"\aSession\x12\x1b.railyard.v1.SessionRequest\x1a\x1c.railyard.v1.SessionResponse(\x010\x01\x12>\n" +
 	"\x05Hears\x12\x19.railyard.v1.HearsRequest\x1a\x1a.railyard.v1.HearsResponseB\xa4\x01\n" +
@@ -2747,7 +2788,7 @@ func file_railyard_v1_node_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_node_proto_rawDescData
 }
 
-var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_railyard_v1_node_proto_goTypes = []any{
 	(*HearsRequest)(nil),    // 0: railyard.v1.HearsRequest
 	(*HearsResponse)(nil),   // 1: railyard.v1.HearsResponse
@@ -2780,15 +2821,16 @@ var file_railyard_v1_node_proto_goTypes = []any{
 	(*ClockProbe)(nil),      // 28: railyard.v1.ClockProbe
 	(*ClockReading)(nil),    // 29: railyard.v1.ClockReading
 	(*Lateness)(nil),        // 30: railyard.v1.Lateness
-	(*Failure)(nil),         // 31: railyard.v1.Failure
-	(*Cluster)(nil),         // 32: railyard.v1.Cluster
-	(*Run)(nil),             // 33: railyard.v1.Run
-	(*Struck)(nil),          // 34: railyard.v1.Struck
-	(*FrameHeader)(nil),     // 35: railyard.v1.FrameHeader
-	(*RankEnd)(nil),         // 36: railyard.v1.RankEnd
-	(*Records)(nil),         // 37: railyard.v1.Records
-	(*RunFailure)(nil),      // 38: railyard.v1.RunFailure
-	(*RankProgress)(nil),    // 39: railyard.v1.RankProgress
+	(*Histogram)(nil),       // 31: railyard.v1.Histogram
+	(*Failure)(nil),         // 32: railyard.v1.Failure
+	(*Cluster)(nil),         // 33: railyard.v1.Cluster
+	(*Run)(nil),             // 34: railyard.v1.Run
+	(*Struck)(nil),          // 35: railyard.v1.Struck
+	(*FrameHeader)(nil),     // 36: railyard.v1.FrameHeader
+	(*RankEnd)(nil),         // 37: railyard.v1.RankEnd
+	(*Records)(nil),         // 38: railyard.v1.Records
+	(*RunFailure)(nil),      // 39: railyard.v1.RunFailure
+	(*RankProgress)(nil),    // 40: railyard.v1.RankProgress
 }
 var file_railyard_v1_node_proto_depIdxs = []int32{
 	4,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
@@ -2807,43 +2849,45 @@ var file_railyard_v1_node_proto_depIdxs = []int32{
 	13, // 13: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
 	17, // 14: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
 	20, // 15: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
-	31, // 16: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
+	32, // 16: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
 	27, // 17: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
 	29, // 18: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
-	32, // 19: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
+	33, // 19: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
 	5,  // 20: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
-	33, // 21: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
-	34, // 22: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
+	34, // 21: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
+	35, // 22: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
 	12, // 23: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
-	35, // 24: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
-	34, // 25: railyard.v1.Strike.struck:type_name -> railyard.v1.Struck
+	36, // 24: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
+	35, // 25: railyard.v1.Strike.struck:type_name -> railyard.v1.Struck
 	14, // 26: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
-	35, // 27: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
-	36, // 28: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
-	37, // 29: railyard.v1.Report.records:type_name -> railyard.v1.Records
-	38, // 30: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
+	36, // 27: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
+	37, // 28: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
+	38, // 29: railyard.v1.Report.records:type_name -> railyard.v1.Records
+	39, // 30: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
 	16, // 31: railyard.v1.Verify.flips:type_name -> railyard.v1.BitFlip
 	18, // 32: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
 	12, // 33: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
 	22, // 34: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
 	23, // 35: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
 	21, // 36: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
-	39, // 37: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
+	40, // 37: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
 	30, // 38: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
-	31, // 39: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
-	35, // 40: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
-	35, // 41: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
-	36, // 42: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
-	37, // 43: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
-	2,  // 44: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
-	0,  // 45: railyard.v1.NodeService.Hears:input_type -> railyard.v1.HearsRequest
-	3,  // 46: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
-	1,  // 47: railyard.v1.NodeService.Hears:output_type -> railyard.v1.HearsResponse
-	46, // [46:48] is the sub-list for method output_type
-	44, // [44:46] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	32, // 39: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
+	36, // 40: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
+	36, // 41: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
+	37, // 42: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
+	38, // 43: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
+	31, // 44: railyard.v1.Lateness.departures:type_name -> railyard.v1.Histogram
+	31, // 45: railyard.v1.Lateness.deliveries:type_name -> railyard.v1.Histogram
+	2,  // 46: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
+	0,  // 47: railyard.v1.NodeService.Hears:input_type -> railyard.v1.HearsRequest
+	3,  // 48: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
+	1,  // 49: railyard.v1.NodeService.Hears:output_type -> railyard.v1.HearsResponse
+	48, // [48:50] is the sub-list for method output_type
+	46, // [46:48] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_node_proto_init() }
@@ -2886,7 +2930,7 @@ func file_railyard_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_node_proto_rawDesc), len(file_railyard_v1_node_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
