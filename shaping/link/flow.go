@@ -90,7 +90,9 @@ func (f *flow) mayPut() bool {
 		f.blocked, f.freed = true, shaping.Never
 		return false
 	case f.blocked:
-		f.lag = max(0, f.link.now().Sub(f.freed))
+		// What it was behind before counts still, until it has caught up: then it
+		// waited for what the link holds to be taken away, which is the host's part too.
+		f.lag = max(f.lag, f.link.now().Sub(f.freed))
 		f.blocked = false
 	}
 	return true
