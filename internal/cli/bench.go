@@ -89,6 +89,9 @@ func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	}
 	clusterErr := l.cluster(a)
 	errs = append(errs, clusterErr)
+	if clusterErr == nil && c.Connect == "" {
+		l.onePerServer()
+	}
 	if clusterErr == nil && opErr == nil && ncclErr == nil {
 		errs = append(errs, c.checkRanks())
 	}
