@@ -66,6 +66,7 @@ func (a *App) bench(verb, about string, args []string, host func(context.Context
 func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	c := &l.config
 	opErr := l.parseOp(args, flags.Changed("plan"))
+	a, asked := a.listening()
 	a, profileErr := l.profiled(a, flags)
 	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
@@ -98,6 +99,10 @@ func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	if clusterErr == nil && l.verb != "predict" {
 		errs = append(errs, c.checkProcs())
 	}
+	for _, s := range l.tables.all() {
+		asked[s.env] = true // also where the flag was given, which is stronger
+	}
+	l.notes = append(l.notes, a.unread(asked)...)
 	return errors.Join(errs...)
 }
 

@@ -29,6 +29,13 @@ func newSession(t *testing.T) *session {
 	s.App = NewApp("v1.2.3", Hosts{})
 	s.Stdout, s.Stderr = &s.out, &s.err
 	s.Getenv = func(name string) string { return s.env[name] }
+	s.Environ = func() []string {
+		var all []string
+		for k, v := range s.env { // order: what is said of them is sorted
+			all = append(all, k+"="+v)
+		}
+		return all
+	}
 	return s
 }
 
