@@ -147,11 +147,12 @@ func (l *benchLine) cluster(a *App) (err error) {
 
 // checkHow looks at the algorithm, or at the plan that stands in for one.
 func (l *benchLine) checkHow(a *App) error {
-	l.config.AlgoBy, l.config.ProtoBy = l.variableOf("algo"), l.variableOf("proto")
 	if l.config.PlanFile != "" {
 		return l.usePlan(a)
 	}
-	return l.config.checkAlgo()
+	l.sendsAndReceives()
+	l.config.AlgoBy, l.config.ProtoBy = l.variableOf("algo"), l.variableOf("proto")
+	return errors.Join(l.mscclSays(), l.config.checkAlgo())
 }
 
 // variableOf returns the variable that a setting's value is from; empty: none.
