@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
@@ -118,7 +119,9 @@ func (t *try) wrong(run *emu.Run, call, n int) {
 				run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%d elements where others have %d", count, run.Count)})
 			}
 		case fault.Retype:
-			run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%s where others call %s", c.Says, signature(run))})
+			if s := signature(run); !strings.Contains(" "+s+" ", " "+c.Says+" ") { // what all call is no mismatch
+				run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%s where others call %s", c.Says, s)})
+			}
 		case fault.Swaps:
 			t.swap(run, rank, c.Op)
 		}

@@ -95,9 +95,9 @@ type verdict struct {
 	*emu.Failure
 	waiting  []emu.Waiter
 	progress []emu.Progress
-	absent   []int // ranks that never entered
+	absent   []int  // ranks that never entered
 	circle   string // who waits where, of operations issued in different orders
-	apart    bool // a partition is to blame
+	apart    bool   // a partition is to blame
 }
 
 // hang says what kind of hang it is.
