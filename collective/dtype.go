@@ -27,9 +27,9 @@ const (
 )
 
 var dtypes = [numDTypes]struct {
-	name  string // as nccl-tests' -d takes it
-	also  string // as NCCL's own headers and frameworks say it
-	size  int64  // bytes
+	name string // as nccl-tests' -d takes it
+	also string // as NCCL's own headers and frameworks say it
+	size int64  // bytes
 }{
 	Float32:    {"float", "fp32 float32", 4},
 	Float16:    {"half", "fp16 float16", 2},
