@@ -13,6 +13,7 @@
 //	own.go       the flags that are ours
 //	choice.go    --algo, --proto and --nccl
 //	variables.go what NCCL's environment variables say
+//	unread.go    variables of NCCL that nobody here reads
 //	profile.go   what the environment of a cloud sets below them
 //	debug.go     NCCL_DEBUG
 //	check.go     what flags must satisfy together
