@@ -275,7 +275,7 @@ func (b *builder) system(h Host) (emu.KnownSystem, error) {
 func (b *builder) suggested(h Host) string {
 	if word := strings.ToLower(h.Model); word != "" {
 		for _, s := range b.o.Known.Systems {
-			if (strings.Contains(s.Name, word) || strings.Contains(word, s.Name)) && s.GPUs >= h.GPUs {
+			if (hasWord(s.Name, word) || hasWord(word, s.Name)) && s.GPUs >= h.GPUs {
 				b.Say(Assumed, "hosts of %q are %s servers; name another with --system", clip(h.Model), s.Name)
 				return s.Name
 			}
@@ -284,3 +284,22 @@ func (b *builder) suggested(h Host) string {
 	b.Say(Assumed, "the file does not say what servers the hosts are: taken is %s; name another with --system", b.o.Default)
 	return b.o.Default
 }
+
+// hasWord reports whether a word stands in a text, and not within a longer one:
+// gh200 is no h20.
+func hasWord(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !alnum(text[i-1])) && (end == len(text) || !alnum(text[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func alnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

@@ -52,6 +52,8 @@ func read(data []byte) (*Survey, error) {
 		return readSlurm(data)
 	case isIBNet(data):
 		return readIBNet(data)
+	case ibOther.Match(data):
+		return nil, errIBPorts
 	case isSimAI(data):
 		return readSimAI(data)
 	case isHTSim(data):
