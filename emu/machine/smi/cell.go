@@ -56,12 +56,15 @@ func isDevice(word string) bool {
 		return false
 	}
 	for _, c := range []byte(word) {
-		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !alnum && !strings.ContainsRune("_-.:@", rune(c)) {
+		if !isAlnum(c) && !strings.ContainsRune("_-.:@", rune(c)) {
 			return false
 		}
 	}
 	return word[len(word)-1] >= '0' && word[len(word)-1] <= '9'
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // affinity is what stands behind the cells of a GPU.
