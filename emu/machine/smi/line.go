@@ -55,7 +55,7 @@ func uncomma(line string) string {
 
 // Words of a header that are no devices. Blanks between them vary.
 var (
-	affinityWords = regexp.MustCompile(`CPU\s+Affinity|NUMA\s+Affinity|GPU\s+NUMA\s+ID`)
+	affinityWords = regexp.MustCompile(`(?i)CPU\s+Affinity|NUMA\s+Affinity|GPU\s+NUMA\s+ID`)
 	firstGPU      = regexp.MustCompile(`(?i)(?:^|[^0-9A-Za-z_])(GPU\d+)(?:[\s,"]|$)`)
 	commas        = regexp.MustCompile(`(?i)^[^,]*,.*GPU\d+"?,`)
 )
@@ -94,7 +94,7 @@ func header(line string) (h raw, ok bool) {
 func onlyHeader(line string) bool {
 	words := strings.Fields(line)
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
-		return !isDevice(w) && !slices.Contains([]string{"CPU", "NUMA", "GPU", "ID", "Affinity"}, w)
+		return !isDevice(w) && !slices.Contains([]string{"CPU", "NUMA", "GPU", "ID", "AFFINITY"}, strings.ToUpper(w))
 	})
 }
 
