@@ -137,9 +137,6 @@ func rowLabel(label string, in *raw) (string, bool) {
 	return label, false
 }
 
-// unread are words in place of a cell that tell no distance.
-var unread = []string{"N/A", "ERR!", "ERR", "ERROR", "UNKNOWN", "NONE", "?", "-", "--", "NV0"}
-
 // cells reads cells as long as there are some. A word that tells no distance is
 // one where as many cells follow as columns are left.
 func cells(text string, columns int) (found []cell, tail string) {
@@ -163,7 +160,7 @@ func filled(text string, n int) bool {
 	for ; n > 0; n-- {
 		var next string
 		next, text = word(text)
-		if _, ok := parseCell(next); !ok && !slices.Contains(unread, strings.ToUpper(next)) {
+		if _, ok := parseCell(next); !ok && !isUnread(next) {
 			return false
 		}
 	}

@@ -93,7 +93,7 @@ const maxSystems = 64
 func recognise(roots []*element) ([]*element, error) {
 	var all []*element
 	for _, r := range roots {
-		if inner := r.all("system"); r.name != "system" && len(inner) > 0 {
+		if inner := r.all("system"); len(r.all("cpu")) == 0 && len(inner) > 0 {
 			all = append(all, inner...)
 		} else {
 			all = append(all, r)

@@ -97,7 +97,7 @@ func (s *Survey) clabLink(l *value) error {
 	}
 	var places [2]Place
 	for i, e := range ends {
-		name, _, _ := strings.Cut(e.text, ":")
+		name := e.text[:max(strings.LastIndexByte(e.text, ':'), 0)]
 		if name == "" {
 			name = e.str("node")
 		}

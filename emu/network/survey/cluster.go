@@ -50,10 +50,12 @@ func (s *Survey) Cluster(o Options) (emu.Cluster, error) {
 	if err := b.edgeHosts(); err != nil {
 		return emu.Cluster{}, err
 	}
+	b.unlinked()
 	b.choose()
 	if err := b.wires(); err != nil {
 		return emu.Cluster{}, err
 	}
+	b.oneNetwork()
 	link, err := b.link()
 	if err == nil {
 		err = b.slow(link)
@@ -110,11 +112,37 @@ func (b *builder) edgeHosts() error {
 	return nil
 }
 
+// linked returns which hosts a link leads to.
+func (b *builder) linked() []bool {
+	is := make([]bool, len(b.Hosts))
+	for _, l := range b.Links {
+		for _, end := range []Place{l.A, l.B} {
+			if !end.Switch {
+				is[end.Index] = true
+			}
+		}
+	}
+	return is
+}
+
+// unlinked leaves out all switches where no link leads to any host.
+func (b *builder) unlinked() {
+	if len(b.Switches) > 0 && !slices.Contains(b.linked(), true) {
+		b.Say(Odd, "no link leads to a host: the %d switches are left out", len(b.Switches))
+		b.Switches, b.Links = nil, nil
+	}
+}
+
 // choose takes the largest part of a network that falls into several: a
 // collective cannot run across what nothing joins.
 func (b *builder) choose() {
 	b.in = make([]bool, len(b.Hosts))
-	islands := b.Islands()
+	islands, linked := b.Islands(), b.linked()
+	for i, hosts := range islands { // a host alone is no network
+		if !linked[islands[0][0]] && linked[hosts[0]] {
+			islands[0], islands[i] = islands[i], islands[0]
+		}
+	}
 	if len(b.Switches) == 0 {
 		for i := range b.in {
 			b.in[i] = true

@@ -83,6 +83,9 @@ func (r *infra) connection(c *value) (infraEdge, error) {
 		e.link = c.str("link")
 		e.manyToMany = strings.EqualFold(c.str("scheme"), "many2many") || c.str("many2many") == "true"
 		e.oneToOne = strings.EqualFold(c.str("scheme"), "one2one")
+		if scheme := c.str("scheme"); scheme != "" && !e.oneToOne && !e.manyToMany {
+			return e, fmt.Errorf("scheme %q is unknown; allowed are one2one and many2many", clip(scheme))
+		}
 		if e.a, err = r.endpoint(c.get("ep1")); err == nil {
 			e.b, err = r.endpoint(c.get("ep2"))
 		}

@@ -168,28 +168,8 @@ func (s *Survey) slurm(rows []slurmRow) error {
 			return fmt.Errorf("line %d: %w", r.line, err)
 		}
 	}
-	s.remarkHomes()
 	s.Say(Missing, "the file says nothing of links: how many there are between two switches, their rates and latencies")
 	return nil
-}
-
-// remarkHomes notes nodes that hang on several switches.
-func (s *Survey) remarkHomes() {
-	links := make([]int, len(s.Hosts))
-	for _, l := range s.Links {
-		if !l.A.Switch {
-			links[l.A.Index]++
-		}
-	}
-	var several []string
-	for i, n := range links {
-		if n > 1 {
-			several = append(several, s.Hosts[i].Name)
-		}
-	}
-	if several != nil {
-		s.Say(Odd, "%d nodes hang on several switches (%s): their NICs take turns", len(several), list(several))
-	}
 }
 
 // hang joins a switch with what hangs on it, or makes a domain of a block.

@@ -120,6 +120,9 @@ func (s *Survey) topographBlock(b *value, on string) error {
 	}
 	var at Place
 	if on != "" {
+		if _, known := s.find(on); !known {
+			s.Say(Odd, "line %d: switch %s of a block is none of switches", b.line, clip(on))
+		}
 		if at, err = s.add(on, true); err != nil {
 			return err
 		}
