@@ -74,6 +74,17 @@ func system(t *testing.T, s catalog.System) {
 			t.Errorf("system %s: %d ‰ of %s are usable", s.Name, n, what)
 		}
 	}
+	// Bounds of windows take the least that an SM moves, which is twice the data in LL.
+	if s.SM.LL < 0 || s.SM.LL > s.SM.Rate/2 {
+		t.Errorf("system %s: %v of LL, %v at all", s.Name, s.SM.LL, s.SM.Rate)
+	}
+	// A port carries no more data than its rate.
+	if n := s.NVLink.SMUsable; n < 0 || n*catalog.Efficiency(collective.Simple) > 1000*1000 {
+		t.Errorf("system %s: SMs get %d ‰ of NVLink", s.Name, n)
+	}
+	if s.NVLink.Fence < 0 || s.NVLink.NVLS.Fence < 0 {
+		t.Errorf("system %s: fences of %v and %v", s.Name, s.NVLink.Fence, s.NVLink.NVLS.Fence)
+	}
 	if _, err := catalog.LookupLink(s.Link); err != nil {
 		t.Errorf("system %s ships with: %v", s.Name, err)
 	}

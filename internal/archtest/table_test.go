@@ -70,6 +70,7 @@ var table = []row{
 	{path: "shaping", level: pure,
 		reason: "instants and rates are the ground: whoever needs them must not need a cluster as well"},
 	{path: "shaping/pacer", level: host,
+		imports: []string{"shaping"},
 		modules: []string{xunix},
 		reason:  "public: wall time to the microsecond, one thread a process; waits for whoever shapes real streams and knows no link"},
 	{path: "collective", level: pure,
