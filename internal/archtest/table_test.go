@@ -88,7 +88,7 @@ var table = []row{
 		reason:  "the inside of a server as a graph; readers of files and cluster files share it, and it decides no time"},
 	{path: "emu/machine/smi", level: pure,
 		imports: []string{"emu/machine"},
-		reason:  "tables of nvidia-smi topo -m, in and out"},
+		reason:  "tables of nvidia-smi topo -m, in and out, and those of rocm-smi in"},
 	{path: "emu/machine/topoxml", level: pure,
 		imports: []string{"shaping", "emu/machine"},
 		reason:  "NCCL's and RCCL's topology files, in and out"},
