@@ -58,7 +58,8 @@ func NewFaultStatus(f *emu.Fault) FaultStatus {
 func (a *App) fault() *cobra.Command {
 	cmd := &cobra.Command{Use: "fault", Short: "Break and mend a running cluster", Args: cobra.ArbitraryArgs, RunE: unknownVerb,
 		Long: "Faults strike every bench that begins after they were added. Each bench is an\n" +
-			"emulated session of its own, whose time begins at 0: with at=1ms a fault\nstrikes a millisecond into it.",
+			"emulated session of its own, whose time begins at 0: with at=1ms a fault\nstrikes a millisecond into it. A partition that holds from 0 on keeps the gossip of\n" +
+			"the processes apart as well, until it is taken back: status says who is cut off.",
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
 	cmd.AddCommand(a.faultAdd(), a.faultList(), a.faultRemove(), a.faultReset())
 	return cmd

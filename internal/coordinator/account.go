@@ -138,4 +138,5 @@ func (s *Server) settle(toll Toll, err error) {
 	case a.wrong:
 		a.verdict = "wrong"
 	}
+	s.rest()
 }

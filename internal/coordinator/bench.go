@@ -39,6 +39,9 @@ type Sink struct {
 	Row     func(Row) error
 	// Doing, when set, is told what goes on, for people who wait.
 	Doing func(what string)
+	// Gone, when set, is closed when nobody waits for the bench any more. A batch by
+	// the wall clock, which may take hours, then keeps time no longer.
+	Gone <-chan struct{}
 	// Timeline, when set, gets one JSON record a line, in the kernel's order.
 	Timeline io.Writer
 }
@@ -60,7 +63,7 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 	s := k.newSession(t, spec.Check)
 	execute := func(_ *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.execute(ctx, b) }
 	if spec.Paced {
-		if s.pacing, err = k.newPacing(ctx, spec.Dilation, sink.Doing); err != nil {
+		if s.pacing, err = k.newPacing(ctx, spec.Dilation, sink); err != nil {
 			return err
 		}
 		execute = func(c *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.paced(ctx, c, b) }

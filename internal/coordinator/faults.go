@@ -45,6 +45,7 @@ func (s *Server) AddFault(_ context.Context, req *railyardv1.AddFaultRequest) (*
 		return nil, wire.ToStatus(err)
 	}
 	s.faults = all
+	s.rest()
 	return &railyardv1.AddFaultResponse{Faults: wire.EncodeFaults(added)}, nil
 }
 
@@ -101,6 +102,7 @@ func (s *Server) RemoveFaults(_ context.Context, req *railyardv1.RemoveFaultsReq
 		}
 	}
 	s.faults = kept
+	s.rest()
 	return &railyardv1.RemoveFaultsResponse{Removed: wire.EncodeFaults(removed)}, nil
 }
 
