@@ -39,6 +39,8 @@ type Sink struct {
 	Row     func(Row) error
 	// Doing, when set, is told what goes on, for people who wait.
 	Doing func(what string)
+	// Changed, when set, is told when faults have changed while the bench runs.
+	Changed func(Change)
 	// Timeline, when set, gets one JSON record a line, in the kernel's order.
 	Timeline io.Writer
 }
