@@ -27,22 +27,22 @@ const (
 )
 
 var dtypes = [numDTypes]struct {
-	name  string // as nccl-tests' -d takes it
-	alias string // as NCCL's own headers and frameworks say it
-	size  int64  // bytes
+	name string // as nccl-tests' -d takes it
+	also string // as NCCL's own headers and frameworks say it
+	size int64  // bytes
 }{
-	Float32:    {"float", "fp32", 4},
-	Float16:    {"half", "fp16", 2},
+	Float32:    {"float", "fp32 float32", 4},
+	Float16:    {"half", "fp16 float16", 2},
 	BFloat16:   {"bfloat16", "bf16", 2},
-	Float64:    {"double", "fp64", 8},
+	Float64:    {"double", "fp64 float64", 8},
 	Int8:       {"int8", "char", 1},
 	Uint8:      {"uint8", "byte", 1},
 	Int32:      {"int32", "int", 4},
 	Uint32:     {"uint32", "uint", 4},
 	Int64:      {"int64", "long", 8},
 	Uint64:     {"uint64", "ulong", 8},
-	Float8E4M3: {"f8e4m3", "fp8_e4m3", 1},
-	Float8E5M2: {"f8e5m2", "fp8_e5m2", 1},
+	Float8E4M3: {"f8e4m3", "fp8_e4m3 float8_e4m3fn", 1},
+	Float8E5M2: {"f8e5m2", "fp8_e5m2 float8_e5m2", 1},
 }
 
 // DTypes returns every element type in declaration order.
@@ -62,11 +62,11 @@ func (d DType) Size() int64 { return dtypes[d].size }
 // float reports whether the type is a floating-point type.
 func (d DType) float() bool { return d.narrow() != nil || d == Float32 || d == Float64 }
 
-// ParseDType returns the type with the given name of nccl-tests, or with a short
-// name such as "fp32". The error lists what is allowed.
+// ParseDType returns the type with the given name of nccl-tests, or with one of
+// frameworks such as "fp32" and "float32". The error lists what is allowed.
 func ParseDType(s string) (DType, error) {
 	for i := range dtypes {
-		if s == dtypes[i].name || s == dtypes[i].alias {
+		if s == dtypes[i].name || slices.Contains(strings.Fields(dtypes[i].also), s) {
 			return DType(i), nil
 		}
 	}

@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,8 +11,10 @@ func TestTypesAndReductionsParseTheirOwnNames(t *testing.T) {
 		if got, err := ParseDType(d.String()); err != nil || got != d {
 			t.Errorf("ParseDType(%q) = %v, %v", d, got, err)
 		}
-		if got, err := ParseDType(dtypes[d].alias); err != nil || got != d {
-			t.Errorf("ParseDType(%q) = %v, %v; want %v", dtypes[d].alias, got, err, d)
+		for _, name := range strings.Fields(dtypes[d].also) {
+			if got, err := ParseDType(name); err != nil || got != d {
+				t.Errorf("ParseDType(%q) = %v, %v; want %v", name, got, err, d)
+			}
 		}
 	}
 	for _, o := range RedOps() {
@@ -21,11 +24,20 @@ func TestTypesAndReductionsParseTheirOwnNames(t *testing.T) {
 	}
 }
 
+// float16 is a half, and not the bfloat16 which a hint would have made of it.
+func TestNamesOfFrameworks(t *testing.T) {
+	for name, want := range map[string]DType{"float16": Float16, "float32": Float32, "float64": Float64, "bf16": BFloat16, "float8_e4m3fn": Float8E4M3} { // order: each is judged alone
+		if got, err := ParseDType(name); err != nil || got != want {
+			t.Errorf("ParseDType(%q) = %v, %v; want %v", name, got, err, want)
+		}
+	}
+}
+
 // A name that two types shared would make one of them unreachable.
 func TestNamesAreUnique(t *testing.T) {
 	seen := map[string]DType{}
 	for _, d := range DTypes() {
-		for _, n := range []string{d.String(), dtypes[d].alias} {
+		for _, n := range append(strings.Fields(dtypes[d].also), d.String()) {
 			if other, twice := seen[n]; twice {
 				t.Errorf("%q names both %v and %v", n, other, d)
 			}
@@ -64,7 +76,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("float")
 	f.Add(strings.Repeat("x", 1000))
 	f.Fuzz(func(t *testing.T, s string) {
-		if d, err := ParseDType(s); err == nil && d.String() != s && dtypes[d].alias != s {
+		if d, err := ParseDType(s); err == nil && d.String() != s && !slices.Contains(strings.Fields(dtypes[d].also), s) {
 			t.Errorf("%q became %v", s, d)
 		}
 		if o, err := ParseRedOp(s); err == nil && o.String() != s {

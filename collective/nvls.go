@@ -157,7 +157,7 @@ func buildNVLS(op Op, s Shape, o Options) (*Plan, error) {
 	return NewPlan(p, func(rank int) []Block {
 		var blocks []Block
 		for c := range stars {
-			blocks = append(blocks, stars[c].blocks(op, rank)...)
+			blocks = append(blocks, stars[c].blocks(op, rank, len(blocks))...)
 		}
 		return blocks
 	}), nil
@@ -196,7 +196,7 @@ func newStar(op Op, ranks []int, channel, channels int) star {
 }
 
 // blocks returns what a rank and its share of the switch do.
-func (t *star) blocks(op Op, rank int) []Block {
+func (t *star) blocks(op Op, rank, first int) []Block {
 	own := Ref{Input, slices.Index(t.heads, rank)}
 	scatter := t.block(t.scatter...).to(t.heads, t.toReduce)
 	gather := t.block(t.gather...).from(t.heads, t.toCast)
@@ -209,11 +209,11 @@ func (t *star) blocks(op Op, rank int) []Block {
 		return []Block{give, t.spread(rank, own), gather}
 	case op == ReduceScatter:
 		take := t.block(Step{Kind: Recv, Dst: Ref{Output, Own}, Recv: 1}).from([]int{rank}, nvswitchOnly)
-		return []Block{scatter, t.sum(rank, own), take}
+		return []Block{scatter, t.sum(rank, own, Dep{Block: first, Step: len(t.scatter) - 1}), take}
 	default:
 		relay := t.block(Step{Kind: Forward, Src: own, Recv: 1, Send: 1}).
 			from([]int{rank}, nvswitchOnly).to([]int{rank}, multicastOnly)
-		return []Block{scatter, t.sum(rank, own), relay, t.spread(rank, own), gather}
+		return []Block{scatter, t.sum(rank, own, Dep{Block: first, Step: len(t.scatter) - 1}), relay, t.spread(rank, own), gather}
 	}
 }
 
@@ -226,9 +226,10 @@ func (t *star) block(steps ...Step) Block {
 	return Block{Channel: t.channel, Window: t.window, Steps: steps}
 }
 
-// sum is the switch's block that reduces the part of a head.
-func (t *star) sum(head int, part Ref) Block {
-	b := t.block(Step{Kind: Forward, Src: part, Recv: FirstPeers(len(t.ranks)), Send: 1})
+// sum is the switch's block that reduces the part of a head: once that has scattered
+// the parts of all, as NCCL sends all heads their chunks in one step.
+func (t *star) sum(head int, part Ref, scattered Dep) Block {
+	b := t.block(Step{Kind: Forward, Src: part, Recv: FirstPeers(len(t.ranks)), Send: 1, Deps: []Dep{scattered}})
 	b.Unit, b.RecvFrom, b.SendTo = NVSwitch, t.ranks, []int{head}
 	return b
 }

@@ -3,6 +3,7 @@ package emu
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/railyard/railyard/emu/network"
 	"github.com/railyard/railyard/emu/suggest"
@@ -137,41 +138,66 @@ func (c *Cluster) checkHanging(g Group, field string, known Known, at map[string
 	}
 }
 
-// apart says which switches with nodes no link joins, however far about; nodes
-// join the switches that they hang on. Empty when all are joined.
+// apart says which switches no link joins, however far about, though nodes on both
+// must reach each other. Empty when all are joined, or when they are rails: NICs of
+// one number of all nodes hang on switches that are joined.
 func (c *Cluster) apart() string {
-	at := c.switchIndex()
-	next := make([][]int, len(c.Fabric.Switches))
-	join := func(a, b int) { next[a], next[b] = append(next[a], b), append(next[b], a) }
-	for _, l := range c.Fabric.Links {
-		for _, to := range l.To {
-			join(at[l.From], at[to])
-		}
-	}
+	first := c.Groups[0].Switches
+	part, at := c.switchParts(), c.switchIndex()
+	of := func(s string) int { return part[at[s]] }
+	rails := true
 	for _, g := range c.Groups {
-		for _, s := range g.Switches[1:] {
-			join(at[g.Switches[0]], at[s])
-		}
+		rails = rails && slices.EqualFunc(first, g.Switches, func(a, b string) bool { return of(a) == of(b) })
 	}
-	start := at[c.Groups[0].Switches[0]]
-	seen := make([]bool, len(next))
-	seen[start] = true
-	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-		for _, s := range next[queue[0]] {
-			if !seen[s] {
-				seen[s] = true
-				queue = append(queue, s)
-			}
-		}
+	if rails {
+		return ""
 	}
 	for _, g := range c.Groups {
 		for _, s := range g.Switches {
-			if !seen[at[s]] {
-				return fmt.Sprintf("no link joins %q and %q, and nodes hang on both; add one, or leave these nodes out", suggest.Clip(c.Fabric.Switches[start]), suggest.Clip(s))
+			for _, other := range first {
+				if of(other) != of(s) {
+					return fmt.Sprintf("no link joins %q and %q, and nodes hang on both; add one, or leave these nodes out", suggest.Clip(other), suggest.Clip(s))
+				}
 			}
 		}
 	}
 	return ""
+}
+
+// RailsApart reports whether a valid custom fabric has rails that no link joins.
+func (c *Cluster) RailsApart() bool {
+	if c.Fabric.Kind != KindCustom || len(c.Groups) == 0 || len(c.Groups[0].Switches) < 2 {
+		return false
+	}
+	part, at := c.switchParts(), c.switchIndex()
+	first := c.Groups[0].Switches
+	return slices.ContainsFunc(first, func(s string) bool { return part[at[s]] != part[at[first[0]]] })
+}
+
+// switchParts returns for each switch the first of those that links join it with.
+func (c *Cluster) switchParts() []int {
+	at := c.switchIndex()
+	part := make([]int, len(c.Fabric.Switches))
+	for i := range part {
+		part[i] = i
+	}
+	root := func(i int) int {
+		for part[i] != i {
+			part[i] = part[part[i]]
+			i = part[i]
+		}
+		return i
+	}
+	for _, l := range c.Fabric.Links {
+		for _, to := range l.To {
+			a, b := root(at[l.From]), root(at[to])
+			part[max(a, b)] = min(a, b)
+		}
+	}
+	for i := range part {
+		part[i] = root(i)
+	}
+	return part
 }
 
 // switchIndex returns the position of each switch by its name.

@@ -30,8 +30,11 @@ type Fault struct {
 	Element int64  // of a buffer; -1: drawn
 	Bit     int    // of that element; -1: drawn
 	By      string // what a rank calls with instead; or who is blamed for congestion
-	Count   int64  // elements, where a rank calls with another size
+	Count   int64  // elements, where a rank calls with another size; NoElements: none
 }
+
+// NoElements is the Count of a call without any.
+const NoElements = -1
 
 // When says at which instants a fault strikes. Instants count from the start of
 // the scenario.

@@ -88,8 +88,8 @@ func (r *scenarioReader) checkCall(path string, n ast.Node, c *Call) {
 	if !r.given(path, "op") {
 		r.add(n, join(path, "op"), "is missing; allowed are "+strings.Join(opNames(), ", "))
 	}
-	if c.Bytes == 0 && c.Op != collective.Barrier && !r.unread(path+".size") && !r.unread(path+".op") {
-		r.add(n, join(path, "size"), "is missing, or 0: bytes such as 64M, as nccl-tests counts them")
+	if !r.given(path, "size") && c.Op != collective.Barrier && !r.unread(path+".size") && !r.unread(path+".op") {
+		r.add(n, join(path, "size"), "is missing: bytes such as 64M, as nccl-tests counts them")
 	}
 	if c.InPlace && !c.Op.InPlace() {
 		r.add(n, join(path, "inPlace"), fmt.Sprintf("%s has no such form", c.Op))

@@ -106,6 +106,17 @@ func (c *Calendar) Book(now, h, u Time, b Bytes) Booking {
 	return Booking{start, max(end, u)}
 }
 
+// Rest keeps the port idle for d of the free time from an instant on, as a booking
+// would, but neither bytes nor time count as used. It is called at instant now.
+func (c *Calendar) Rest(now, from Time, d Duration) {
+	if d <= 0 {
+		return
+	}
+	c.check(now, from)
+	c.book(now, from, d, 0)
+	c.used -= d
+}
+
 // Turn gives a transfer of b bytes, whose head reached the port at h, not after
 // now, the free time from then on, one quantum after the other: as many as end
 // by now, and one more. It returns how many bytes that is. It books what Book

@@ -248,3 +248,19 @@ func TestForgettingKeepsMemoryBounded(t *testing.T) {
 		t.Errorf("%v allocations in 100000 bookings", n)
 	}
 }
+
+// A port that rests carries nothing meanwhile, takes the rest from free time alone,
+// and counts it as neither bytes nor use.
+func TestCalendarRests(t *testing.T) {
+	c := NewCalendar(1000*GBps, 1000) // a byte a picosecond
+	c.Book(0, 0, 0, 10)
+	c.Book(0, 15, 15, 5)
+	c.Rest(0, 10, 8) // 10 to 15, and 20 to 23
+	if k := c.Book(0, 0, 0, 2); k.Start != 23 || k.End != 25 {
+		t.Errorf("a booking from %d to %d, want 23 to 25", k.Start, k.End)
+	}
+	c.Rest(0, 0, 0)
+	if b, used := c.Booked(); b != 17 || used != 17 {
+		t.Errorf("%d bytes in %d ps, want 17 in 17", b, used)
+	}
+}

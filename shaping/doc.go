@@ -6,6 +6,7 @@
 //	calendar.go  Calendar: a port's busy time, and how a transfer is booked on it
 //	hop.go       Hop: rate, latency, jitter and loss that a stream meets
 //	chain.go     Chain: streams on ports in a row; what jitter and loss draw
+//	histogram.go Histogram: spans counted by size, to a sixteenth
 //
 // What is not here: which ports exist (emu/fabric), who shares them fairly and
 // in which order (emu/transit), and wall time: shaping/pacer waits, shaping/link

@@ -74,6 +74,17 @@ func system(t *testing.T, s catalog.System) {
 			t.Errorf("system %s: %d ‰ of %s are usable", s.Name, n, what)
 		}
 	}
+	// Bounds of windows take the least that an SM moves, which is twice the data in LL.
+	if s.SM.LL < 0 || s.SM.LL > s.SM.Rate/2 {
+		t.Errorf("system %s: %v of LL, %v at all", s.Name, s.SM.LL, s.SM.Rate)
+	}
+	// A port carries no more data than its rate.
+	if n := s.NVLink.SMUsable; n < 0 || n*catalog.Efficiency(collective.Simple) > 1000*1000 {
+		t.Errorf("system %s: SMs get %d ‰ of NVLink", s.Name, n)
+	}
+	if s.NVLink.Fence < 0 || s.NVLink.NVLS.Fence < 0 {
+		t.Errorf("system %s: fences of %v and %v", s.Name, s.NVLink.Fence, s.NVLink.NVLS.Fence)
+	}
 	if _, err := catalog.LookupLink(s.Link); err != nil {
 		t.Errorf("system %s ships with: %v", s.Name, err)
 	}
@@ -132,7 +143,11 @@ func TestParseFabric(t *testing.T) {
 		{in: "rail-only-roce-400", shape: "rail-only", link: "roce-400"},
 		{in: "fat-tree-slingshot-11", shape: "fat-tree", link: "slingshot-11"},
 		{in: "dragonfly+-ndr", shape: "dragonfly+", link: "ndr"},
-		{in: "rail", err: `fabric "rail": must be SHAPE-LINK, for example rail-ndr`},
+		{in: "rail", err: `fabric "rail": must be SHAPE-LINK, and this is a shape alone, for example rail-ndr`},
+		{in: "fat-tree", err: `fabric "fat-tree": must be SHAPE-LINK, and this is a shape alone, for example fat-tree-ndr`},
+		{in: "rail-only", err: `fabric "rail-only": must be SHAPE-LINK, and this is a shape alone, for example rail-only-ndr`},
+		{in: "roce-400", err: `fabric "roce-400": must be SHAPE-LINK, and this is a link alone, for example rail-roce-400`},
+		{in: "infiniband", err: `fabric "infiniband": must be SHAPE-LINK, for example rail-ndr`},
 		{in: "", err: `fabric "": must be SHAPE-LINK, for example rail-ndr`},
 		{in: "-", err: `fabric "": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},
 		{in: "ring-ndr", err: `fabric "ring": unknown; allowed are rail-optimized, rail-only, single, fat-tree, dragonfly, dragonfly+, torus`},

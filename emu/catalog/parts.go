@@ -21,6 +21,11 @@ var (
 // overNVLink is the latency from a sender's last store to the receiver's reaction.
 var overNVLink = PerProtocol{Simple: 3400 * ns, LL: 600 * ns, LL128: 1900 * ns} // ring per-hop latency [nccl]
 
+// fenceNVLink is the fence of a slice over NVLink. NCCL's latency of a hop of Simple; with
+// it, and no figure of their own, ring all_reduces on 8 × A100 come out as the tables
+// a100-ndv4-1n-all_reduce-superbench and a100-azure-1n-allreduce-aibench have them.
+const fenceNVLink = 3400 * ns // ring per-hop latency [nccl]
+
 // The proxies of hosts with either make of CPU.
 var (
 	onIntel = Proxy{
@@ -29,7 +34,7 @@ var (
 	}
 	onAMD = Proxy{
 		Post:    2 * us,                                                     // NCCL_NET_OVERHEAD on AMD [nccl]
-		Receive: PerProtocol{Simple: 5 * us, LL: 300 * ns, LL128: 300 * ns}, // as on Intel [assumed]
+		Receive: PerProtocol{Simple: 12700 * ns, LL: 8 * us, LL128: 8 * us}, // 38 to 42 µs for 8 to 512 B on 2 × DGX A100 with LL [cal]; else as much more than on Intel [assumed]
 	}
 )
 
@@ -38,8 +43,8 @@ var (
 // nvidia_peermem report [hw]: two channels a NIC on Hopper, four on Blackwell.
 // Earlier generations have no figure of their own.
 var (
-	voltaSM     = SM{Rate: 26_500 * shaping.MBps, Channels: 12, Kernel: 5 * us, Host: 7_500 * shaping.MBps} // tree cap [nccl]; 6 links, doubled, kernel and host as Hopper [assumed]
-	ampereSM    = SM{Rate: 24 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 7_500 * shaping.MBps}     // tree cap [nccl]; 12 links, doubled, kernel and host as Hopper [assumed]
-	hopperSM    = SM{Rate: 40 * shaping.GBps, Channels: 16, Kernel: 5 * us, Host: 7_500 * shaping.MBps}     // 38.7–41.4 GB/s a channel, Hopper tree cap; 8 rings found, each doubled [nccl]; with the LL hops 13–16 µs at 8 B on 8 GPUs; host [cal]
-	blackwellSM = SM{Rate: 70 * shaping.GBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps}     // tree cap, channels [nccl]; kernel as Hopper [assumed]; host [cal]
+	voltaSM     = SM{Rate: 26_500 * shaping.MBps, LL: 3_250 * shaping.MBps, Channels: 12, Kernel: 5 * us, Host: 7_500 * shaping.MBps} // tree cap; LL 39 GB/s by 12 [nccl]; 6 links, doubled, kernel and host as Hopper [assumed]
+	ampereSM    = SM{Rate: 24 * shaping.GBps, LL: 3_654 * shaping.MBps, Channels: 24, Kernel: 5 * us, Host: 7_500 * shaping.MBps}     // tree cap; LL 87.7 GB/s by 24 [nccl]; 12 links, doubled, kernel and host as Hopper [assumed]
+	hopperSM    = SM{Rate: 40 * shaping.GBps, LL: 8_812 * shaping.MBps, Channels: 16, Kernel: 5 * us, Host: 7_500 * shaping.MBps}     // LL 141 GB/s by 16; 38.7–41.4 GB/s a channel, Hopper tree cap; 8 rings found, each doubled [nccl]; with the LL hops 13–16 µs at 8 B on 8 GPUs; host [cal]
+	blackwellSM = SM{Rate: 70 * shaping.GBps, LL: 8_812 * shaping.MBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps}     // tree cap, channels; LL 282 GB/s by 32 [nccl]; kernel as Hopper [assumed]; host [cal]
 )

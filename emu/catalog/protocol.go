@@ -28,7 +28,7 @@ func WireBytes(p collective.Protocol, n shaping.Bytes) shaping.Bytes {
 	return (n*1000 + eff - 1) / eff
 }
 
-// EngineBytes returns the bytes an SM moves for n bytes of data: LL makes it
+// EngineBytes returns the least bytes an SM moves for n bytes of data: LL makes it
 // write, and poll for, a flag with every word, LL128 one of 8 B with every 120 B,
 // rounded up [nccl].
 func EngineBytes(p collective.Protocol, n shaping.Bytes) shaping.Bytes {
@@ -40,6 +40,23 @@ func EngineBytes(p collective.Protocol, n shaping.Bytes) shaping.Bytes {
 	default:
 		return n
 	}
+}
+
+// Moves returns the bytes of Simple that an SM could move while it moves n bytes of
+// data, rounded up: EngineBytes, or more where its rate for LL is known.
+func (s *SM) Moves(p collective.Protocol, n shaping.Bytes) shaping.Bytes {
+	if p != collective.LL || s.LL == 0 {
+		return EngineBytes(p, n)
+	}
+	return (n*shaping.Bytes(s.Rate) + shaping.Bytes(s.LL) - 1) / shaping.Bytes(s.LL)
+}
+
+// FenceOf returns Fence for the protocol that has one.
+func (l *NVLink) FenceOf(p collective.Protocol) (d shaping.Duration) {
+	if p == collective.Simple {
+		d = l.Fence
+	}
+	return d
 }
 
 // Of picks the latency of a protocol.

@@ -55,6 +55,12 @@ func ParseFabric(s string) (shape, link string, err error) {
 		}
 	}
 	if best == "" {
+		if _, err := LookupShape(s); err == nil {
+			return "", "", noLink(s)
+		}
+		if l, err := LookupLink(s); err == nil {
+			return "", "", fmt.Errorf("fabric %q: must be SHAPE-LINK, and this is a link alone, for example rail-%s", s, l.Name)
+		}
 		i := strings.LastIndexByte(s, '-')
 		if i < 0 {
 			return "", "", fmt.Errorf("fabric %q: must be SHAPE-LINK, for example rail-ndr", s)
@@ -62,11 +68,18 @@ func ParseFabric(s string) (shape, link string, err error) {
 		_, err = LookupShape(s[:i])
 		return "", "", err
 	}
+	if _, whole := LookupShape(s); whole == nil { // rail-only, which is no rail of "only"
+		return "", "", noLink(s)
+	}
 	l, err := LookupLink(s[len(best)+1:])
 	if err != nil {
 		return "", "", err
 	}
 	return shape, l.Name, nil
+}
+
+func noLink(shape string) error {
+	return fmt.Errorf("fabric %q: must be SHAPE-LINK, and this is a shape alone, for example %s-ndr", shape, shape)
 }
 
 // MaxNICs returns how many NICs a fabric of switches with the given radix can

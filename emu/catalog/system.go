@@ -90,12 +90,16 @@ type NVLink struct {
 	Wire   shaping.Rate // one GPU, one direction, all its links together
 	Links  int          // of one GPU
 	Usable int64        // ‰ of Wire that a copy engine moves
-	// SMUsable is how many ‰ of what a copy engine moves SMs do, through an NVSwitch, over
-	// and above what a protocol takes; 0: all.
+	// SMUsable is how many ‰ of what a copy engine moves SMs do, through an NVSwitch, besides
+	// what a protocol takes; more than 1000 where it takes less here than of a NIC; 0: all.
 	SMUsable int64
 	Steps    PerProtocol // latency from a sender's last store to the receiver's reaction
-	Credit   shaping.Duration
-	NVLS     NVLS
+	// Fence is how long an SM waits after a slice of Simple until its bytes have
+	// arrived, and it may set the flag. SMs of a GPU's channels share its links byte by
+	// byte and do the same steps, so all wait at once, and the links are idle.
+	Fence  shaping.Duration
+	Credit shaping.Duration
+	NVLS   NVLS
 }
 
 // NVLS is what an NVSwitch computes. The zero value is one that only switches.
@@ -103,8 +107,11 @@ type NVLS struct {
 	// Rate is how many bytes of result the reduction engines of the domain turn
 	// out a second, and its multicast engines take in.
 	Rate   shaping.Rate
-	Usable int64            // ‰ of what a step of Simple reaches on a link that multimem accesses reach
-	Step   shaping.Duration // from a sender's last store through the switch to a receiver's reaction
+	Usable int64 // ‰ of what a step of Simple reaches on a link that multimem accesses reach
+	// Fence is how long an SM waits after it has sent every head its chunk, or its own to
+	// be multicast. Blocks that scatter, relay and gather take turns, so links aren't idle.
+	Fence shaping.Duration
+	Step  shaping.Duration // from a sender's last store through the switch to a receiver's reaction
 	// SM is what one SM moves to or from the switch's engines, 0: as much as otherwise.
 	SM shaping.Rate
 }
@@ -112,6 +119,7 @@ type NVLS struct {
 // SM is the streaming multiprocessor that runs one channel's thread blocks.
 type SM struct {
 	Rate     shaping.Rate     // what one SM moves: reads its inputs, writes its outputs, one pass
+	LL       shaping.Rate     // what one SM moves of data in LL, a flag with every word; 0: half of Rate
 	Channels int              // how many channels NCCL opens on this system
 	Kernel   shaping.Duration // from the end of one kernel to the first step of the next, on the device
 	// Host is what one SM moves to or from host memory, over PCIe or C2C.

@@ -19,6 +19,7 @@ var ampere = []System{{
 		Links:  12,                 // [hw]
 		Usable: 842,                // 20 of 25 GB/s a link, which Simple's 950 ‰ are in [nccl]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // [nccl]
 	},
 	SM: ampereSM, PCIe: pcie4, Proxy: onAMD,

@@ -7,32 +7,34 @@ import (
 
 // nvlink5 is 18 links of NVLink 5 through switches that compute.
 var nvlink5 = NVLink{
-	Wire:     900 * shaping.GBps, // 18 links × 50 GB/s [hw]
-	Links:    18,                 // [hw]
-	Usable:   856,                // 770 of 900: pair copy of a GB200, nvbandwidth [hw]
-	SMUsable: 934,                // gives the 682 GB/s of bus bandwidth that a ring has on 8 × B200 at 8 GiB [cal]
-	Steps:    overNVLink,
-	Credit:   600 * ns, // [nccl]
+	Wire:   900 * shaping.GBps, // 18 links × 50 GB/s [hw]
+	Links:  18,                 // [hw]
+	Usable: 856,                // 770 of 900: pair copy of a GB200, nvbandwidth [hw]
+	Steps:  overNVLink,
+	Fence:  fenceNVLink,
+	Credit: 600 * ns, // [nccl]
 	NVLS: NVLS{
-		Rate:   900 * shaping.GBps, // as on Hopper [assumed]
-		Usable: 740,                // its share on Blackwell [nccl]
-		Step:   10 * us,            // [nccl]
+		Rate:   900 * shaping.GBps,    // as on Hopper [assumed]
+		Usable: 740,                   // its share on Blackwell [nccl]
+		Fence:  3400 * ns,             // of tables b200-1n-allreduce-mleng and b300-1n-allreduce-ringpolicy, where chunks of 64 KiB have 735 to 762 GB/s and of 128 KiB 840 [cal]
+		Step:   25 * us,               // 116 µs for 8 and 16 MiB on 8 × B200 [cal]
+		SM:     49_500 * shaping.MBps, // as Fence [cal]
 	},
 }
 
 // nvlinkRack is nvlink5 in a rack, where trays share the NVSwitches.
 var nvlinkRack = NVLink{
-	Wire:     900 * shaping.GBps, // 18 links × 50 GB/s [hw]
-	Links:    18,                 // [hw]
-	Usable:   856,                // as nvlink5's [hw]
-	SMUsable: 934,                // as nvlink5's [cal]; 680 of a ring in an NVL72 (GTC) [hw]
-	Steps:    overNVLink,
-	Credit:   600 * ns, // [nccl]
+	Wire:   900 * shaping.GBps, // 18 links × 50 GB/s [hw]
+	Links:  18,                 // [hw]
+	Usable: 856,                // as nvlink5's [hw]
+	Steps:  overNVLink,
+	Fence:  fenceNVLink,
+	Credit: 600 * ns, // [nccl]
 	NVLS: NVLS{
 		Rate:   900 * shaping.GBps, // as on Hopper [assumed]
 		Usable: 740,                // its share on Blackwell [nccl]
-		Step:   10 * us,            // [nccl]
-		SM:     36 * shaping.GBps,  // gives the 839 GB/s of bus bandwidth at 4 GiB, 835 at 8 GiB, of a GB200 NVL72 of 72 GPUs; links alone give 1023 [cal]
+		Step:   25 * us,            // as nvlink5's [cal]
+		SM:     36 * shaping.GBps,  // without a fence, as chunks of 64 and of 128 KiB have the same rate, gives the 839 GB/s of bus bandwidth at 4 GiB, 835 at 8 GiB, of a GB200 NVL72 of 72 GPUs; links alone give 1023 [cal]
 	},
 }
 
@@ -111,11 +113,12 @@ var blackwell = []System{{
 		Links:  36,                  // [hw]
 		Usable: 856,                 // as NVLink 5's [assumed]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // [nccl]
 		NVLS: NVLS{
 			Rate:   1800 * shaping.GBps, // as on Hopper [assumed]
 			Usable: 740,                 // as on Blackwell [assumed]
-			Step:   10 * us,             // [nccl]
+			Step:   25 * us,             // as Blackwell's [assumed]
 		},
 	},
 	SM: rubinSM, PCIe: pcie6, Proxy: onIntel,
@@ -148,4 +151,4 @@ var blackwell = []System{{
 }}
 
 // rubinSM moves what NVLink 6 asks of as many channels.
-var rubinSM = SM{Rate: 140 * shaping.GBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps} // twice Blackwell's, else as that [assumed]
+var rubinSM = SM{Rate: 140 * shaping.GBps, LL: 17_624 * shaping.MBps, Channels: 32, Kernel: 5 * us, Host: 4_500 * shaping.MBps} // twice Blackwell's, else as that [assumed]

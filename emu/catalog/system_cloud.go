@@ -80,6 +80,7 @@ var aws = []System{{
 		Links:  12,                 // [hw]
 		Usable: 842,                // as dgx-a100 [nccl]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // [nccl]
 	},
 	SM: ampereSM, PCIe: pcie3, Proxy: onIntel, // 8 GT/s x16 [ofi]

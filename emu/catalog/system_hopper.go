@@ -14,15 +14,18 @@ var hopperBoard = Board{Sockets: 2, Switches: 8, Roots: true, // a GPU and a NIC
 
 // nvlink4 is 18 links of NVLink 4 through switches that compute.
 var nvlink4 = NVLink{
-	Wire:   450 * shaping.GBps, // 18 links × 25 GB/s [hw]
-	Links:  18,                 // [hw]
-	Usable: 881,                // 396.4 of 450: H200 pair copy, nvbandwidth [hw]
-	Steps:  overNVLink,
-	Credit: 600 * ns, // one flag over NVLink, as LL's hop [nccl]
+	Wire:     450 * shaping.GBps, // 18 links × 25 GB/s [hw]
+	Links:    18,                 // [hw]
+	Usable:   881,                // 396.4 of 450: H200 pair copy, nvbandwidth [hw]
+	SMUsable: 1052,               // all of that: with its fences a ring has the 363 to 367 GB/s of bus bandwidth of 8 × H200 at 16 GiB [cal]
+	Steps:    overNVLink,
+	Fence:    fenceNVLink,
+	Credit:   600 * ns, // one flag over NVLink, as LL's hop [nccl]
 	NVLS: NVLS{
 		Rate:   450 * shaping.GBps, // keeps up with what every GPU puts in; no figure published [assumed]
 		Usable: 820,                // gives the 480 GB/s of bus bandwidth that 8 × H200 have at 8 GiB; NCCL reckons with 850 [cal]
-		Step:   10 * us,            // two of them and a kernel are NVLS's 25 µs [nccl]
+		Fence:  2100 * ns,          // of H200's table h200-azure-1n-allreduce-aibench, where chunks of 64 KiB have 451 GB/s and of 128 KiB 480 [cal]
+		Step:   13 * us,            // 2 MiB take 41 µs there; two of 10 and a kernel are NVLS's 25 [cal]
 	},
 }
 
@@ -58,15 +61,18 @@ var hopper = []System{{
 	Compute: 90, // sm_90 [hw]
 	CPU:     Intel,
 	NVLink: NVLink{
-		Wire:   200 * shaping.GBps, // 8 links × 25 GB/s [hw]
-		Links:  8,                  // [hw]
-		Usable: 881,                // as H200's [assumed]
-		Steps:  overNVLink,
-		Credit: 600 * ns, // [nccl]
+		Wire:     200 * shaping.GBps, // 8 links × 25 GB/s [hw]
+		Links:    8,                  // [hw]
+		Usable:   881,                // as H200's [assumed]
+		SMUsable: 1052,               // as H200's [cal]
+		Steps:    overNVLink,
+		Fence:    fenceNVLink,
+		Credit:   600 * ns, // [nccl]
 		NVLS: NVLS{
 			Rate:   200 * shaping.GBps, // as the links [assumed]
 			Usable: 820,                // as H200's [cal]
-			Step:   10 * us,            // [nccl]
+			Fence:  2100 * ns,          // as H200's [cal]
+			Step:   13 * us,            // as H200's [cal]
 		},
 	},
 	SM: hopperSM, PCIe: pcie5, Proxy: onIntel, Board: hopperBoard,
@@ -95,6 +101,7 @@ var hopper = []System{{
 		Links:  18,                 // [hw]
 		Usable: 881,                // as H200's [assumed]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // [nccl]
 	},
 	SM: hopperSM, PCIe: pcie5, Proxy: onIntel, // NCCL_NET_OVERHEAD knows no Arm

@@ -18,11 +18,12 @@ var others = []System{{
 	NVLink: NVLink{
 		Wire:   448 * shaping.GBps, // 7 links × 64 GB/s [hw]
 		Links:  7,                  // [hw]
-		Usable: 842,                // gives the 309 GB/s of bus bandwidth that a ring all-gather reaches over 6 of 7 links [cal]
+		Usable: 892,                // with its fences gives the 309 GB/s of bus bandwidth that a ring all-gather reaches over 6 of 7 links [cal]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // as NVLink's [assumed]
 	},
-	SM:   SM{Rate: 40 * shaping.GBps, Channels: 24, Kernel: 5 * us, Host: 7_500 * shaping.MBps}, // as Hopper; four a ring and direction [assumed]
+	SM:   SM{Rate: 40 * shaping.GBps, LL: 8_812 * shaping.MBps, Channels: 24, Kernel: 5 * us, Host: 7_500 * shaping.MBps}, // as Hopper; four a ring and direction [assumed]
 	PCIe: pcie5, Proxy: onIntel,
 	Board: Board{Sockets: 2, Switches: 8, // a GPU and a NIC each [assumed]
 		Memory:  307_200 * shaping.MBps, // 8 channels of DDR5-4800 [assumed]

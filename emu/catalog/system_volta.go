@@ -25,6 +25,7 @@ var volta = []System{{
 		Links:  4,                 // [hw]
 		Usable: 947,               // 18 of 20 GB/s a link, which Simple's 950 ‰ are in [nccl]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // [nccl]
 	},
 	SM: voltaSM, PCIe: pcie3, Proxy: onIntel,
@@ -46,6 +47,7 @@ var volta = []System{{
 		Links:  6,                  // [hw]
 		Usable: 842,                // 20 of 25 GB/s a link, which Simple's 950 ‰ are in [nccl]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // [nccl]
 	},
 	SM: voltaSM, PCIe: pcie3, Proxy: onIntel,
@@ -67,6 +69,7 @@ var volta = []System{{
 		Links:  6,                  // [hw]
 		Usable: 842,                // 20 of 25 GB/s a link, which Simple's 950 ‰ are in [nccl]
 		Steps:  overNVLink,
+		Fence:  fenceNVLink,
 		Credit: 600 * ns, // [nccl]
 	},
 	SM: voltaSM, PCIe: pcie3, Proxy: onIntel,

@@ -41,6 +41,11 @@ type Case struct {
 	Comm []int
 	Seed uint64
 
+	// Input writes a rank's input, elements of DType in little-endian order, in
+	// place of test data. What it must come to is then for the test to say, by
+	// Result.Outputs; that ranks which must agree do, to the bit, is still held.
+	Input func(rank int, input []byte)
+
 	// Faults strike the run, at instants from its start; see emu/fault for types,
 	// targets and parameters. A fault that waits for an operation or a step has no
 	// place here. Bear says how they are borne; its zero value is

@@ -5,6 +5,7 @@
 //
 //	case.go     Case: what to run, and on what
 //	run.go      Run: the one call
+//	input_test.go the same on data of one's own: cancellation, overflow
 //	fault_test.go the same under faults
 //	star_test.go  the algorithm of CONTRIBUTING.md, written and tried
 //

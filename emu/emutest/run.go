@@ -3,6 +3,7 @@ package emutest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/railyard/railyard/collective"
@@ -26,6 +27,9 @@ type Result struct {
 	// Failure is the verdict on the run out of place, where faults ended it: cause,
 	// rank, channel, step, peer and link. There is no time then, and no run in place.
 	Failure *emu.Failure
+	// Outputs are those of the ranks out of place, in the bytes of the type; of a rank
+	// that the operation gives nothing, such as those beside the root, an empty one.
+	Outputs [][]byte
 	// Redone is how many bytes transports sent again, out of place.
 	Redone shaping.Bytes
 }
@@ -65,7 +69,7 @@ func try(c *Case) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res, err := measure(f, run, s, bear)
+	res, err := measure(f, run, s, bear, c.Input)
 	if err != nil || res.Failure != nil || !c.Op.InPlace() {
 		res.Plan = p
 		return res, err
@@ -74,13 +78,13 @@ func try(c *Case) (Result, error) {
 		return Result{}, err
 	}
 	run.InPlace = true
-	in, err := measure(f, run, s, bear)
+	in, err := measure(f, run, s, bear, c.Input)
 	res.Plan, res.InPlace = p, in.Time
 	return res, err
 }
 
 // measure runs on one kernel and on one for each node, and compares.
-func measure(f *fabric.Fabric, run emu.Run, s *fault.Schedule, bear emu.Resilience) (Result, error) {
+func measure(f *fabric.Fabric, run emu.Run, s *fault.Schedule, bear emu.Resilience, input func(int, []byte)) (Result, error) {
 	b := emu.Batch{Runs: []emu.Run{run}}
 	var want simtest.Run
 	p := predict.NewFaulty(f, true, s, bear)
@@ -94,6 +98,9 @@ func measure(f *fabric.Fabric, run emu.Run, s *fault.Schedule, bear emu.Resilien
 	}
 	want.Outcomes = []emu.Outcome{out}
 	v := simtest.NewFaulty(f, apart(f.Nodes()), run.Seed, true, s, bear)
+	if input != nil {
+		v.Input = func(_, rank int, b []byte) { input(rank, b) }
+	}
 	got, err := v.Execute(b)
 	if err != nil {
 		return Result{}, err
@@ -103,8 +110,22 @@ func measure(f *fabric.Fabric, run emu.Run, s *fault.Schedule, bear emu.Resilien
 	if out.Failure != nil {
 		return res, errors.Join(err, agree(out.Failure, got.Failure))
 	}
-	res.Time = out.Period(0, &run, 1)
-	return res, errors.Join(simtest.Right(b, v.Verdicts()), err, agree(out.Failure, got.Failure))
+	res.Time, res.Outputs = out.Period(0, &run, 1), v.Outputs(0)
+	verdicts := v.Verdicts()
+	if input != nil {
+		verdicts = unknown(verdicts)
+	}
+	return res, errors.Join(simtest.Right(b, verdicts), err, agree(out.Failure, got.Failure))
+}
+
+// unknown leaves of verdicts what holds for data of which nobody knows what they
+// must come to: that ranks agree, and that each was looked at.
+func unknown(all []simtest.Verdict) []simtest.Verdict {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Wrong = 0
+	}
+	return all
 }
 
 // agree compares the verdicts of the two.

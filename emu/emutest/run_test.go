@@ -59,7 +59,7 @@ func TestElementsAreLookedAt(t *testing.T) {
 		}
 		return blocks
 	})
-	if _, err := measure(f, run, nil, emu.Resilience{}); err == nil || !strings.Contains(err.Error(), "wrong") {
+	if _, err := measure(f, run, nil, emu.Resilience{}, nil); err == nil || !strings.Contains(err.Error(), "wrong") {
 		t.Errorf("a contribution is dropped, and the elements pass: %v", err)
 	}
 }

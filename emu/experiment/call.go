@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/railyard/railyard/collective"
 	"github.com/railyard/railyard/emu"
@@ -101,27 +102,45 @@ func (t *try) wrong(run *emu.Run, call, n int) {
 	op := t.op(call) + t.done[call]
 	for _, c := range t.Schedule.Calls() {
 		rank := slices.Index(run.Comm, c.GPU)
-		if rank < 0 || c.Op < op || c.Op >= op+n {
-			continue
+		if rank >= 0 && c.Op >= op && c.Op < op+n && t.differ(run, rank, c) {
+			t.differs(c.Fault)
 		}
-		switch c.Wrong {
-		case fault.Skips:
-			run.Absent = append(run.Absent, rank)
-		case fault.Late:
-			run.Late = append(run.Late, emu.Late{Rank: rank, By: c.Delay})
-		case fault.Resize:
-			count := c.Count
-			if count < 0 {
-				count = run.Count + 1
-			}
-			if count != run.Count {
-				run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%d elements where others have %d", count, run.Count)})
-			}
-		case fault.Retype:
-			run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%s where others call %s", c.Says, signature(run))})
-		case fault.Swaps:
-			t.swap(run, rank, c.Op)
+	}
+}
+
+// differ makes a rank call the run's operation as a fault has it, and reports
+// whether the others can tell.
+func (t *try) differ(run *emu.Run, rank int, c fault.Call) bool {
+	switch c.Wrong {
+	case fault.Skips:
+		run.Absent = append(run.Absent, rank)
+	case fault.Late:
+		run.Late = append(run.Late, emu.Late{Rank: rank, By: c.Delay})
+	case fault.Resize:
+		count := c.Count
+		if count < 0 {
+			count = run.Count + 1
 		}
+		if count == run.Count {
+			return false
+		}
+		run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%d elements where others have %d", count, run.Count)})
+	case fault.Retype:
+		all := signature(run)
+		if strings.Contains(" "+all+" ", " "+c.Says+" ") { // what all call is no mismatch
+			return false
+		}
+		run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%s where others call %s", c.Says, all)})
+	case fault.Swaps:
+		return t.swap(run, rank, c.Op)
+	}
+	return true
+}
+
+// differs notes that a fault made a call differ.
+func (r *runner) differs(fault int) {
+	if i, known := slices.BinarySearch(r.report.Called, fault); !known {
+		r.report.Called = slices.Insert(r.report.Called, i, fault)
 	}
 }
 
@@ -137,29 +156,32 @@ func signature(r *emu.Run) string {
 	return s
 }
 
-// swap makes a rank call the operation after this one first. In a phase whose calls
-// block each other chain does it; on streams of their own the order means nothing.
-// A like call on the same communicator can not be told apart. One on another
-// communicator keeps the rank there.
-func (t *try) swap(run *emu.Run, rank, op int) {
+// swap makes a rank call the operation after this one first, and reports whether
+// that makes a difference. In a phase whose calls block each other chain does it; on
+// streams of their own the order means nothing. A like call on the same communicator
+// can not be told apart. One on another communicator keeps the rank there.
+func (t *try) swap(run *emu.Run, rank, op int) bool {
 	if len(t.cases) > 1 {
-		return
+		return false
 	}
 	next := t.call(op + 1)
 	if next == nil {
-		return
+		return false
 	}
 	comm := t.comm(next, t.lost)
 	if key(comm) != key(run.Comm) {
-		if slices.Contains(comm, run.Comm[rank]) {
-			run.Absent = append(run.Absent, rank)
+		if !slices.Contains(comm, run.Comm[rank]) {
+			return false
 		}
-		return
+		run.Absent = append(run.Absent, rank)
+		return true
 	}
 	c, err := t.build(next, comm)
-	if err == nil && signature(&c.Run) != signature(run) {
-		run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%s where others call %s", signature(&c.Run), signature(run))})
+	if err != nil || signature(&c.Run) == signature(run) {
+		return false
 	}
+	run.Odd = append(run.Odd, emu.Odd{Rank: rank, Says: fmt.Sprintf("%s where others call %s", signature(&c.Run), signature(run))})
+	return true
 }
 
 // call returns what an operation of the scenario is, nil beyond the last.
@@ -208,6 +230,7 @@ func (t *try) order(gpu int, b *emu.Batch, calls []int) []int {
 		for k := 0; k+1 < len(order) && c.GPU == gpu && c.Wrong == fault.Swaps; k++ {
 			if op := t.op(calls[order[k]]); c.Op >= op && c.Op < op+t.phase.Calls[calls[order[k]]].Iterations {
 				order[k], order[k+1] = order[k+1], order[k]
+				t.differs(c.Fault)
 				break
 			}
 		}

@@ -25,6 +25,7 @@ type Report struct {
 	Name    string
 	Runs    []Run
 	Strikes []fault.Struck // in the order of instants
+	Called  []int          // positions of the faults that made a call differ, ascending
 	Expect  []Judgement
 }
 

@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -57,7 +56,9 @@ func (f *Fabric) ringsMeet() error {
 }
 
 // isolated reports whether nothing joins the rails.
-func (f *Fabric) isolated() bool { return f.Cluster.Fabric.Kind == network.RailOnly.String() }
+func (f *Fabric) isolated() bool {
+	return f.apart || f.Cluster.Fabric.Kind == network.RailOnly.String()
+}
 
 func severalHeads(g *collective.Group) bool {
 	return slices.ContainsFunc(g.Heads, func(h int) bool { return h != g.Heads[0] })
@@ -103,17 +104,26 @@ func (f *Fabric) slowOnRail(g *collective.Group, comm []int) bool {
 	return nvlink < nics
 }
 
-// checkForwarding refuses settings that need rails to be joined where they are not.
+// checkForwarding refuses settings that need rails to be joined, for a fabric whose
+// rails are not.
 func checkForwarding(d emu.Fabric, servers []Server) error {
 	several := slices.ContainsFunc(servers, func(s Server) bool { return s.NICs > 1 })
-	if d.Kind != network.RailOnly.String() || !several || len(servers) < 2 {
+	if !several || len(servers) < 2 {
 		return nil
 	}
 	if d.CrossNIC == emu.CrossAlways {
-		return errors.New("fabric rail-only: crossNic 1 (NCCL_CROSS_NIC=1) has rings enter a server by another rail than they left the last one by, and rails are not joined; take 0 or 2, or rail-optimized")
+		return fmt.Errorf("fabric %s: crossNic 1 (NCCL_CROSS_NIC=1) has rings enter a server by another rail than they left the last one by, and rails are not joined; take 0 or 2, or %s", d.Kind, joinRails(d))
 	}
 	if d.PXN == emu.PXNOff && d.CrossNIC != emu.CrossNever {
-		return errors.New("fabric rail-only: without pxn (NCCL_PXN_DISABLE=1) GPUs send to other rails by NICs of their own, and rails are not joined; leave pxn on, or set crossNic: 0 (NCCL_CROSS_NIC=0) so that they use the NIC on the other's rail, or take rail-optimized")
+		return fmt.Errorf("fabric %s: without pxn (NCCL_PXN_DISABLE=1) GPUs send to other rails by NICs of their own, and rails are not joined; leave pxn on, or set crossNic: 0 (NCCL_CROSS_NIC=0) so that they use the NIC on the other's rail, or %s", d.Kind, joinRails(d))
 	}
 	return nil
+}
+
+// joinRails says how to join the rails of a fabric.
+func joinRails(d emu.Fabric) string {
+	if d.Kind == emu.KindCustom {
+		return "link their switches"
+	}
+	return "take rail-optimized"
 }

@@ -52,14 +52,55 @@ func TestIsolatedRails(t *testing.T) {
 		{emu.PXNDefault, emu.CrossDefault, ""}, {emu.PXNOn, emu.CrossIfFaster, ""}, {emu.PXNOff, emu.CrossNever, ""},
 		{emu.PXNOff, emu.CrossDefault, "leave pxn on, or set crossNic: 0"}, {emu.PXNOn, emu.CrossAlways, "crossNic 1 (NCCL_CROSS_NIC=1)"},
 	} {
-		c := groups(emu.Group{Count: 2})
-		c.Fabric = emu.Fabric{Kind: "rail-only", PXN: tc.pxn, CrossNIC: tc.cross}
-		switch _, err := fabric.New(c); {
-		case tc.says == "" && err != nil:
-			t.Errorf("pxn %d, cross %q: %v", tc.pxn, tc.cross, err)
-		case tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)):
-			t.Errorf("pxn %d, cross %q: %v, want %q", tc.pxn, tc.cross, err, tc.says)
+		railOnly := groups(emu.Group{Count: 2})
+		railOnly.Fabric.Kind = "rail-only"
+		for _, c := range []emu.Cluster{railOnly, listedRails(emu.Group{Count: 2})} {
+			c.Fabric.PXN, c.Fabric.CrossNIC = tc.pxn, tc.cross
+			switch _, err := fabric.New(c); {
+			case tc.says == "" && err != nil:
+				t.Errorf("%s, pxn %d, cross %q: %v", c.Fabric.Kind, tc.pxn, tc.cross, err)
+			case tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)):
+				t.Errorf("%s, pxn %d, cross %q: %v, want %q", c.Fabric.Kind, tc.pxn, tc.cross, err, tc.says)
+			}
 		}
+	}
+}
+
+// listedRails is a cluster whose fabric lists a switch for each NIC of a node, and no
+// links between them.
+func listedRails(g emu.Group) emu.Cluster {
+	c := groups(g)
+	c.Fabric.Kind = emu.KindCustom
+	for range 8 {
+		c.Fabric.Switches = append(c.Fabric.Switches, "r"+string(rune('0'+len(c.Fabric.Switches))))
+	}
+	c.Groups[0].NICs, c.Groups[0].Switches = 8, c.Fabric.Switches
+	return c
+}
+
+// TestListedRailsEndWhereTheyBegin: switches that no link joins are rails, whatever
+// the fabric's kind, and every way is on one of them. Rails that nodes do not agree
+// on are refused.
+func TestListedRailsEndWhereTheyBegin(t *testing.T) {
+	f := build(t, listedRails(emu.Group{Count: 3, NoGDR: true}))
+	for src := range 8 {
+		for dst := 8; dst < f.GPUs(); dst++ {
+			for channel := range 16 {
+				if from, to := f.Rails(src, dst, channel); from != to {
+					t.Fatalf("GPU %d to %d on channel %d: from rail %d to %d", src, dst, channel, from, to)
+				}
+				f.Route(src, dst, channel, collective.Simple)
+			}
+		}
+	}
+	c := listedRails(emu.Group{Count: 2})
+	c.Fabric.Links = []emu.FabricLink{{From: "r0", To: []string{"r1"}}}
+	if !c.RailsApart() {
+		t.Error("two rails of eight are joined, and all count as joined")
+	}
+	c.Fabric.Links[0].To = c.Fabric.Switches[1:]
+	if c.RailsApart() {
+		t.Error("all rails are joined, and count as apart")
 	}
 }
 

@@ -63,6 +63,6 @@ func (f *Fabric) throughDomain(a, b *node, src, dst int, p collective.Protocol) 
 	v := &a.system.NVLink
 	return Route{Remote: true, FromSwitch: true, SendProxy: src, RecvProxy: dst,
 		Wire: Path{Ports: []PortID{a.gpuPort(src, nvOut), b.gpuPort(dst, nvIn)},
-			Latency: []shaping.Duration{v.Steps.Of(p), 0}, Inject: 1, Usable: v.SMUsable},
+			Latency: []shaping.Duration{v.Steps.Of(p), 0}, Inject: 1, Usable: v.SMUsable, Fence: v.FenceOf(p)},
 		Credit: v.Credit, SM: b.system.SM.Rate, Answer: f.answer, Refill: f.answer}
 }

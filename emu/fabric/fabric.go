@@ -39,6 +39,7 @@ type Fabric struct {
 	// net joins the NICs, nil with one node; its ports follow those of the nodes.
 	net     *network.Network
 	netBase PortID
+	apart   bool // the fabric is custom, and nothing joins its rails
 	smBase  PortID
 	answer  shaping.Duration
 }

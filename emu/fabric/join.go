@@ -47,6 +47,7 @@ func (f *Fabric) resolveFabric() error {
 // join builds the network between the NICs, and its ports.
 func (f *Fabric) join() error {
 	f.netBase = PortID(len(f.ports))
+	f.apart = f.Cluster.RailsApart()
 	if shape, err := network.ParseShape(f.Cluster.Fabric.Kind); err == nil && !treeShape(shape) {
 		f.link.SHARP = 0 // its trees follow a folded Clos network
 	}
@@ -63,7 +64,7 @@ func (f *Fabric) join() error {
 	}
 	var err error
 	if f.Cluster.Fabric.Kind == emu.KindCustom {
-		f.net, err = f.joinCustom()
+		f.net, err = f.joinCustom(servers)
 	} else {
 		f.net, err = joinServers(f.Cluster.Fabric, f.link, servers, f.Cluster.Seed, cmp.Or(f.railsMeet(), f.ringsMeet()), f.options.Pools)
 	}
@@ -78,8 +79,17 @@ func (f *Fabric) join() error {
 
 // joinCustom builds the network that the cluster lists switch by switch. Rates of
 // its links are as sold; a link without one has the rate of the fabric's.
-func (f *Fabric) joinCustom() (*network.Network, error) {
+func (f *Fabric) joinCustom(servers []Server) (*network.Network, error) {
 	c := f.Cluster
+	if f.apart {
+		err := checkForwarding(c.Fabric, servers)
+		if meet := f.railsMeet(); err == nil && meet != nil {
+			err = fmt.Errorf("fabric custom: %w; rails are not joined, so give all nodes the same NICs, or link their switches", meet)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	c.Groups = slices.Clone(c.Groups)
 	for i := range f.nodes {
 		c.Groups[f.nodes[i].group].NICs = f.nodes[i].nics
@@ -125,8 +135,10 @@ func joinServers(d emu.Fabric, link catalog.Link, servers []Server, seed uint64,
 		return nil, err
 	}
 	c.Pools = pools
-	if err := checkForwarding(d, servers); err != nil {
-		return nil, err
+	if c.Shape == network.RailOnly {
+		if err := checkForwarding(d, servers); err != nil {
+			return nil, err
+		}
 	}
 	if c.Shape == network.RailOptimized || c.Shape == network.RailOnly {
 		if meet != nil && c.Shape == network.RailOnly {

@@ -31,6 +31,12 @@ type Path struct {
 	Copy, Fetch shaping.Rate
 	// Usable is how many ‰ of the ports' rate the traffic reaches; 0: all.
 	Usable int64
+	// Fence is how long the first port, a GPU's NVLink, is idle while the SMs that write
+	// to it in step wait for what each has written to have arrived: after a slice of each.
+	Fence shaping.Duration
+	// Pause is how long the sending SM waits likewise, while others keep the port
+	// busy: on the way to the engines of an NVSwitch, after a slice to every peer.
+	Pause shaping.Duration
 }
 
 // Bytes returns what some bytes on a link count on the path's ports: more, where

@@ -171,7 +171,8 @@ func (f *Fabric) nvls(from, to End) Route {
 	n := &f.nodes[f.gpuNode[gpu]]
 	link := &n.system.NVLink
 	half := link.NVLS.Step / 2
-	p := Path{Ports: []PortID{n.gpuPort(gpu, nvOut)}, Latency: []shaping.Duration{half}, Inject: 1, Usable: link.NVLS.Usable, Copy: link.NVLS.SM}
+	p := Path{Ports: []PortID{n.gpuPort(gpu, nvOut)}, Latency: []shaping.Duration{half}, Inject: 1,
+		Usable: link.NVLS.Usable, Copy: link.NVLS.SM, Pause: link.NVLS.Fence}
 	if to.Unit == collective.SM {
 		p = Path{Ports: []PortID{n.gpuPort(gpu, nvIn)}, Latency: []shaping.Duration{0}, Lead: half, Usable: link.NVLS.Usable, Fetch: link.NVLS.SM}
 	}

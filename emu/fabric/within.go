@@ -56,15 +56,17 @@ func (n *node) between(a, b int, p collective.Protocol) (Path, shaping.Duration)
 	step := nv.Steps.Of(p)
 	if n.throughSwitch(a, b) {
 		way := n.path([]PortID{n.gpuAt(a, nvOut), n.gpuAt(b, nvIn)}, step)
-		way.Usable = nv.SMUsable
+		way.Usable, way.Fence = nv.SMUsable, nv.FenceOf(p)
 		return way, nv.Credit
 	}
 	if port, ok := n.bundle[[2]int{a, b}]; ok {
-		return n.path([]PortID{port}, step), nv.Credit
+		way := n.path([]PortID{port}, step)
+		way.Fence = nv.FenceOf(p)
+		return way, nv.Credit
 	}
 	if k := n.through(a, b); k >= 0 {
 		way := n.path([]PortID{n.bundle[[2]int{a, k}], n.bundle[[2]int{k, b}]}, nv.Steps.Of(collective.LL))
-		way.Latency[1] = step
+		way.Latency[1], way.Fence = step, nv.FenceOf(p)
 		return way, 2 * nv.Credit
 	}
 	from, to := n.placeOf(a), n.placeOf(b)

@@ -175,6 +175,32 @@ func TestApart(t *testing.T) {
 	}
 }
 
+// TestPartitions: which are at work changes when it is said that it will, and at no
+// other time.
+func TestPartitions(t *testing.T) {
+	faults := []emu.Fault{{Type: "partition", Target: "node0 | node1,node2", When: emu.When{At: 10, Until: 20}},
+		{Type: "partition", Target: "node0-1 | node2", When: emu.When{At: 15, Until: 30}},
+		{Type: "partition", Target: "node1 | node3", When: emu.When{At: 50}}}
+	s, err := fault.Compile(ready(t, h100(t, 4), faults), faults, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, third := []int{0, 1, 1, -1}, []int{0, 0, 1, -1}, []int{-1, 0, -1, 1}
+	for _, want := range []struct {
+		from, to shaping.Time
+		sides    [][]int
+	}{{0, 10, nil}, {10, 15, [][]int{first}}, {15, 20, [][]int{first, second}}, {20, 30, [][]int{second}}, {30, 50, nil}, {50, shaping.Never, [][]int{third}}} {
+		for at := want.from; at < min(want.to, 60); at++ {
+			if sides, until := s.Partitions(at); until != want.to || !slices.EqualFunc(sides, want.sides, slices.Equal) {
+				t.Errorf("at %d: %v until %d, want %v until %d", at, sides, until, want.sides, want.to)
+			}
+		}
+	}
+	if sides, until := (*fault.Schedule)(nil).Partitions(0); sides != nil || until != shaping.Never {
+		t.Errorf("without faults: %v until %d", sides, until)
+	}
+}
+
 // TestChance: of many instants as many strike as the chance says, the same for one
 // seed, others for another; and one fault's draws do not depend on others.
 func TestChance(t *testing.T) {

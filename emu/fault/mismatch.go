@@ -1,5 +1,7 @@
 package fault
 
+import "github.com/railyard/railyard/emu"
+
 // mismatch makes the signature of one rank's call differ from the others'.
 var mismatch = Kind{
 	Word: "mismatch", Family: "gpu",
@@ -16,12 +18,14 @@ var mismatch = Kind{
 func compileMismatch(s *strike) {
 	c := Call{Wrong: Resize, Count: s.Count}
 	switch {
-	case s.By != "" && s.Count > 0:
-		s.say("count", "%d: with as %q it would call wrong in two ways; give one", s.Count, s.By)
+	case s.By != "" && s.Count != 0:
+		s.say("count", "%d: with as %q it would call wrong in two ways; give one", max(s.Count, 0), s.By)
 	case s.By != "":
 		c = Call{Wrong: Retype, Says: s.By}
 	case s.Count == 0:
 		c.Count = -1
+	case s.Count == emu.NoElements:
+		c.Count = 0
 	}
 	s.call(c)
 }

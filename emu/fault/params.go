@@ -44,7 +44,7 @@ var params = []Param{
 	{"gen", "PCIe generation that is left", 0, false, func(f *emu.Fault) any { return &f.Gen }},
 	{"element", "which element; drawn if left out", 0, true, func(f *emu.Fault) any { return &f.Element }},
 	{"bit", "which bit of it; drawn if left out", 0, true, func(f *emu.Fault) any { return &f.Bit }},
-	{"count", "elements that the rank calls with", 0, false, func(f *emu.Fault) any { return &f.Count }},
+	{"count", "elements that the rank calls with", 0, true, func(f *emu.Fault) any { return &f.Count }},
 	{"as", "what the rank calls with instead: a type, an operator, a root", 0, false, func(f *emu.Fault) any { return &f.By }},
 	{"by", "who is blamed for it", 0, false, func(f *emu.Fault) any { return &f.By }},
 }
@@ -164,6 +164,9 @@ func (p *Param) set(f *emu.Fault, value string) (err error) {
 		}
 	case *int64:
 		*at, err = p.number(value)
+		if p.Word == "count" && err == nil && *at == 0 {
+			*at = emu.NoElements
+		}
 	}
 	return err
 }
@@ -236,8 +239,11 @@ func (p *Param) text(f *emu.Fault) string {
 			return strconv.Itoa(*at)
 		}
 	case *int64:
-		if *at == 0 || p.Word == "element" && *at == -1 {
+		switch {
+		case *at == 0 || p.Word == "element" && *at == -1:
 			return ""
+		case p.Word == "count" && *at == emu.NoElements:
+			return "0"
 		}
 		if p.whole > 0 {
 			return percentOf(*at, p.whole)
@@ -290,7 +296,7 @@ func (p *Param) bad(f *emu.Fault) string {
 			return fmt.Sprintf("%d: must be 0 or more", *at)
 		}
 	case *int64:
-		if *at < 0 && !(p.Word == "element" && *at == -1) || p.whole > 0 && *at > p.whole {
+		if *at < 0 && !(p.Word == "element" && *at == -1 || p.Word == "count" && *at == emu.NoElements) || p.whole > 0 && *at > p.whole {
 			most := ""
 			if p.whole > 0 {
 				most = ", at most 100%"

@@ -75,6 +75,8 @@ func TestFiguresOfTheHandMadeTimeline(t *testing.T) {
 		"kernel": int64(sys.SM.Kernel),
 		"SM":     int64(sys.SM.Rate),
 		"NVLink": int64(sys.NVLink.Wire.Permille(sys.NVLink.Usable)),
+		"SMs":    sys.NVLink.SMUsable,
+		"fence":  int64(sys.NVLink.Fence),
 		"hop":    int64(sys.NVLink.Steps.Simple),
 		"credit": int64(sys.NVLink.Credit),
 		"data":   catalog.Efficiency(collective.Simple),
@@ -108,7 +110,7 @@ func TestHandMadeTimeline(t *testing.T) {
 		t.Errorf("the page says\n%s\nthe kernel\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
 	}
 	for _, e := range r.outcome.Ends {
-		if line := fmt.Sprintf("C + 2s           %s    the end", grouped(int64(e.At))); !strings.Contains(p.text, line) {
+		if line := fmt.Sprintf("D + s             %s    the end", grouped(int64(e.At))); !strings.Contains(p.text, line) {
 			t.Errorf("rank %d ends at %d ps, the page does not say so", e.Rank, e.At)
 		}
 	}

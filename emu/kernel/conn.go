@@ -114,6 +114,7 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 	if c.local == nil {
 		path := &k.remoteOf(ci).route.Wire
 		end := k.Inject(k.frame(b, ci, transit.Wire, path.Bytes(r.onWire(data)), payload), path, h, u)
+		k.fence(b, path, data, end)
 		if k.faults != nil && k.Fate().Lost {
 			k.severed(ci)
 		}
@@ -125,7 +126,9 @@ func (k *Kernel) send(b *block, ci int32, data shaping.Bytes, payload bool, h, u
 	if len(c.local.Ports) == 0 {
 		k.Push(transit.Key{At: u, Ord: transit.Order(transit.Complete, b.id, b.count())}, ci)
 	} else {
-		end = max(u, k.Inject(k.frame(b, ci, transit.Inside, c.local.Bytes(wire), payload), c.local, h, u))
+		out := k.Inject(k.frame(b, ci, transit.Inside, c.local.Bytes(wire), payload), c.local, h, u)
+		k.fence(b, c.local, data, out)
+		end = max(u, out)
 		if k.faults != nil && k.Fate().Lost {
 			k.severed(ci)
 		}

@@ -8,6 +8,7 @@
 //	block.go    a block: what its next slice waits for
 //	step.go     how a slice is carried out
 //	engine.go   the SM that carries it out
+//	fence.go    what it costs to know that a slice has arrived
 //	conn.go     a connection: slots, credits, messages ready
 //	queue.go    FIFOs of connections
 //	proxy.go    across nodes: buffer, proxy, NIC; proxy and flush on receipt

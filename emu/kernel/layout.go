@@ -110,7 +110,7 @@ func (k *Kernel) addRun(i int32, r *emu.Run, w *wiring.Wiring) {
 	for c := range w.Conns {
 		k.addConn(i, r, &w.Conns[c])
 	}
-	last := -1
+	last, first := -1, len(k.ranks)
 	for j := range w.Blocks {
 		wb := &w.Blocks[j]
 		if wb.Rank != last {
@@ -119,6 +119,9 @@ func (k *Kernel) addRun(i int32, r *emu.Run, w *wiring.Wiring) {
 		}
 		k.ranks[len(k.ranks)-1].blocks++
 		k.addBlock(i, int32(j), r, wb)
+	}
+	for j := first; j < len(k.ranks); j++ {
+		k.share(&k.ranks[j])
 	}
 }
 
@@ -236,7 +239,7 @@ func (k *Kernel) route(key routeKey) *fabric.Route {
 		r = &made
 		k.routes[key] = r
 		for _, p := range []*fabric.Path{&made.Local, &made.Wire} {
-			k.slow = k.slow || p.Copy > 0 || p.Fetch > 0
+			k.slow = k.slow || p.Copy > 0 || p.Fetch > 0 || p.Pause > 0
 		}
 	}
 	return r

@@ -15,6 +15,7 @@ type rank struct {
 	end           shaping.Time // the latest end of those that are
 	// How many iterations it has begun, and ended.
 	entered, finished int32
+	idle              shaping.Duration // of its links, for each slice of Simple that it sends over them
 }
 
 // launch schedules the start of a rank's next iteration. The host issues

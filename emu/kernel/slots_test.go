@@ -134,7 +134,7 @@ func TestWideSliceTakesItsSlots(t *testing.T) {
 	for _, tc := range []struct{ slots, slice, ahead int }{{8, 1, 8}, {8, 2, 4}, {8, 4, 2}, {8, 3, 2}, {5, 2, 2}} {
 		const steps = 10
 		r := newRig(t, servers(1, 2))
-		r.play(flow(collective.Plan{Slots: tc.slots, ChunkSteps: tc.slice, SliceSteps: tc.slice}, steps), steps*100)
+		r.play(flow(collective.Plan{Protocol: collective.LL128, Slots: tc.slots, ChunkSteps: tc.slice, SliceSteps: tc.slice}, steps), steps*100)
 		first := r.steps(1, 0)[0]
 		ahead := 0
 		for _, s := range r.steps(0, 0) {

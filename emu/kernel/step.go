@@ -26,6 +26,10 @@ func (k *Kernel) execute(b *block, bi int32) {
 		start, end = k.engines[b.engine].serve(now, cost)
 	}
 	b.until = end
+	if k.slow && data > 0 {
+		_, peer := firstSend(s)
+		b.until = k.pause(b, peer, end)
+	}
 	for m, i := firstRecv(s); i < int(b.peersIn); i = m.Next(i + 1) {
 		ci := k.recvConn(b, i)
 		k.conns[ci].ready--
@@ -76,7 +80,16 @@ func (k *Kernel) cost(r *run, b *block, bi int32, s *collective.Step, data shapi
 		}
 		return data
 	}
+	if r.protocol == collective.LL {
+		return k.smOf(b).Moves(r.protocol, data)
+	}
 	return catalog.EngineBytes(r.protocol, data)
+}
+
+// smOf returns the SMs of the GPU that a block is on.
+func (k *Kernel) smOf(b *block) *catalog.SM {
+	gpu := k.runs[b.run].Comm[k.ranks[b.rank].rank]
+	return &k.fabric.System(k.fabric.NodeOf(gpu)).SM
 }
 
 // slowed returns the bytes that the SM could move in the time that a slice

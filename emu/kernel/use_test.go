@@ -16,8 +16,8 @@ import (
 func TestSpentByHand(t *testing.T) {
 	r := newRig(t, servers(1, 2))
 	r.run(allReduce("ring", one, []int{0, 1}, 128<<10))
-	const slice = 819_200 // ps: 32 KiB at 40 GB/s
-	want := kernel.Spent{Busy: 2 * 6 * slice, WaitData: 2 * (15_076_800 - 5_000_000 - 6*slice)}
+	const slice, left = 819_200, 3_482_707 // ps: 32 KiB at 40 GB/s; until one slice has left after another
+	want := kernel.Spent{Busy: 2 * 3 * (slice + left), WaitData: 2 * (20_486_521 - 5_000_000 - 3*(slice+left))}
 	if got := r.kernel.Spent(); got != want {
 		t.Errorf("spent %+v, want %+v", got, want)
 	}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -102,15 +103,22 @@ func Mask(list string) string {
 	return b.String()
 }
 
-// ParseMask reads what Mask returns, of any length, as a list.
+// ParseMask reads what Mask returns, of any length, as a list. Without commas it
+// may be one long number.
 func ParseMask(mask string) (string, error) {
 	set := new(numbers)
 	if mask = strings.TrimSpace(mask); mask == "" {
 		return "", nil
 	}
+	mask = strings.ReplaceAll(strings.ToLower(mask), "0x", "")
 	words := strings.Split(mask, ",")
+	for len(words[0]) > 8 && len(words[0]) <= maxCPU && !strings.Contains(mask, ",") {
+		cut := len(words[0]) - 8
+		words = slices.Insert(words, 1, words[0][cut:])
+		words[0] = words[0][:cut]
+	}
 	for i, word := range words {
-		bits, err := strconv.ParseUint(strings.TrimPrefix(word, "0x"), 16, 32)
+		bits, err := strconv.ParseUint(word, 16, 32)
 		base := 32 * (len(words) - 1 - i)
 		if err != nil || (bits != 0 && base+32 > maxCPU) {
 			return "", fmt.Errorf("CPU mask %q: must be words of up to 8 hexadecimal digits for at most %d CPUs", clip(mask), maxCPU)

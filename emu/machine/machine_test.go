@@ -102,7 +102,7 @@ func TestSlotRate(t *testing.T) {
 		}
 	}
 	for speed, want := range map[string]int{"2.5 GT/s": 1, "5 GT/s": 2, "8 GT/s": 3, "8.0 GT/s PCIe": 3, "16.0 GT/s PCIe": 4,
-		"32 GT/s PCIe/s": 5, "64.0 GT/s PCIe": 6, "": 0, "Unknown speed": 0, "24 GT/s": 0, "8": 0} {
+		"32 GT/s PCIe/s": 5, "32GT/s": 5, "16.0GT/s PCIe": 4, "GT/s": 0, "64.0 GT/s PCIe": 6, "": 0, "Unknown speed": 0, "24 GT/s": 0, "8": 0} {
 		if got := machine.GenOf(speed); got != want {
 			t.Errorf("%q is generation %d, want %d", speed, got, want)
 		}
@@ -120,8 +120,10 @@ func TestLists(t *testing.T) {
 		if err != nil || short != c.short || machine.Mask(short) != c.mask {
 			t.Errorf("%q is %q, mask %q, %v", c.list, short, machine.Mask(short), err)
 		}
-		if back, err := machine.ParseMask(c.mask); err != nil || back != c.short {
-			t.Errorf("mask %q is %q, %v", c.mask, back, err)
+		for _, mask := range []string{c.mask, strings.ReplaceAll(c.mask, ",", ""), "0X" + strings.ToUpper(strings.ReplaceAll(c.mask, ",", ""))} {
+			if back, err := machine.ParseMask(mask); err != nil || back != c.short {
+				t.Errorf("mask %q is %q, %v", mask, back, err)
+			}
 		}
 	}
 	if back, err := machine.ParseMask("0003ff,f0003fff"); err != nil || back != "0-13,28-41" {

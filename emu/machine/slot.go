@@ -59,13 +59,14 @@ func (s Slot) Transfers() string {
 }
 
 // GenOf returns the PCIe generation of a speed as Linux and NCCL write it, by
-// what it begins with: "8 GT/s", "8.0 GT/s PCIe". It is 0 for anything else.
+// what it begins with: "8 GT/s", "8.0 GT/s PCIe", "8GT/s". It is 0 for anything
+// else.
 func GenOf(speed string) int {
-	number, unit, _ := strings.Cut(strings.TrimSpace(speed), " ")
-	if !strings.HasPrefix(unit, "GT/s") {
+	number, _, ok := strings.Cut(speed, "GT/s")
+	if !ok {
 		return 0
 	}
-	number = strings.TrimSuffix(number, ".0")
+	number = strings.TrimSuffix(strings.TrimSpace(number), ".0")
 	for gen := 1; gen <= MaxGen; gen++ {
 		if number == strings.TrimSuffix(generations[gen].text, ".0") {
 			return gen

@@ -91,25 +91,32 @@ func TestLateness(t *testing.T) {
 	l.Delivered(30)
 	l.Delivered(10)
 	l.Stall = 7
-	all.Add(l)
-	all.Add(l)
-	want := Lateness{Departures: 2, MaxDeparture: 5, Deliveries: 6, Late: 4, MaxLate: 30, SumLate: 80, Stall: 7}
-	if all != want {
+	all.Add(&l)
+	all.Add(&l)
+	out, in := &all.Departures, &all.Deliveries
+	if out.Count != 2 || out.Max != 5 || in.Count != 6 || all.Late() != 4 || in.Max != 30 || in.Sum != 80 || all.Stall != 7 {
 		t.Fatalf("twice %+v is %+v", l, all)
+	}
+	if in.Percentile(50) != 10 || in.Percentile(33) != 0 {
+		t.Errorf("of 0, 0, 10, 10, 30 and 30 the median is %v, the third %v", in.Percentile(50), in.Percentile(33))
 	}
 }
 
 // TestEnough: at the dilation that would have been enough, what was late by so
 // much of its slack has the wall time that it took.
 func TestEnough(t *testing.T) {
-	l := Lateness{MaxLate: 3000}
-	if got := l.Enough(100, 1000); got < 400 || got > 401 {
+	late := func(by shaping.Duration) *Lateness {
+		var l Lateness
+		l.Delivered(by)
+		return &l
+	}
+	if got := late(3000).Enough(100, 1000); got < 400 || got > 401 {
 		t.Errorf("what took four times its slack at 100 needs %d, want 400", got)
 	}
 	if got := (&Lateness{}).Enough(100, 1000); got != 100 {
 		t.Errorf("with nothing late %d would have been enough, want what was", got)
 	}
-	if got := (&Lateness{MaxLate: math.MaxInt64}).Enough(MaxDilation, 1); got != Never {
+	if got := late(math.MaxInt64).Enough(MaxDilation, 1); got != Never {
 		t.Errorf("beyond all numbers: %d", got)
 	}
 }

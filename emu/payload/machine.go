@@ -80,6 +80,31 @@ func (m *Machine) fill(input []byte, rank int) {
 	}
 }
 
+// Refill replaces the test data of the hosted ranks: set is given each one's input.
+// Call it before the run. Verdicts then tell nothing but by their Digest, since
+// nobody knows what such data must come to.
+func (m *Machine) Refill(set func(rank int, input []byte)) {
+	for i := range m.ranks {
+		r := &m.ranks[i]
+		input := r.buffers[collective.Input]
+		set(r.rank, input)
+		if m.run.Op.Reduces() {
+			collective.Prepare(input, m.run.DType, m.run.RedOp, r.rank, m.data.Ranks)
+		}
+	}
+}
+
+// Outputs calls get with the output of each hosted rank, as far as the operation
+// says what it holds. Call it after the run.
+func (m *Machine) Outputs(get func(rank int, output []byte)) {
+	for i := range m.ranks {
+		r := &m.ranks[i]
+		elems := collective.Checked(m.run.Op, m.data.Ranks, r.rank, m.data.Root, m.geo.Count)
+		m.finish(r, elems)
+		get(r.rank, r.buffers[collective.Output][:elems*m.size])
+	}
+}
+
 // allocate returns a rank's buffers. Outputs never come from an earlier run:
 // what that left there could pass for a result.
 func (m *Machine) allocate(rank int, lent []byte) memory {

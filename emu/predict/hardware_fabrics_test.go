@@ -56,7 +56,7 @@ func serverQuestions(t *testing.T) []question {
 		{what: "8 × H100 in one server without NVLink", flags: "--cluster FILE --algo ring", cluster: bare(t), op: reduce, algo: "ring", bytes: 1 << 30, most: bySockets, least: 95},
 		{what: "8 × L40S, a server that is sold without NVLink", flags: "--system pcie-gen5-l40s --nodes 1 --algo ring", cluster: one(some(1, "pcie-gen5-l40s"), emu.Fabric{}),
 			op: reduce, algo: "ring", bytes: 1 << 30, most: bySockets, least: 95},
-		{what: "2 servers, GPUDirect on", flags: "--nodes 2 --algo ring", cluster: groupsOf(2), op: reduce, algo: "ring", bytes: 256 << 20, most: byNICs(8), least: 95},
+		{what: "2 servers, GPUDirect on", flags: "--nodes 2 --algo ring", cluster: groupsOf(2), op: reduce, algo: "ring", bytes: 1 << 30, most: byNICs(8), least: 95},
 		{what: "the same, GPUDirect off", flags: "--cluster FILE --algo ring", cluster: one(emu.Group{Count: 2, System: "dgx-h100", NoGDR: true}, emu.Fabric{}),
 			op: reduce, algo: "ring", bytes: 256 << 20, most: byHost, least: 95},
 		{what: "a NIC of XDR in a slot of PCIe 5", flags: "--nodes 2 --gpus-per-node 1 --fabric rail-xdr --algo ring", cluster: one(emu.Group{Count: 2, System: "dgx-h100", GPUs: 1}, xdr),

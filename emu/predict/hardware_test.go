@@ -36,19 +36,22 @@ type question struct {
 	ranks    []int
 }
 
-// figures are rates of a cluster in MB/s: data on NVLink, what a NIC sends, what a
+// figures are rates of a cluster in MB/s: data on NVLink, of which SMs get so many ‰, what a NIC sends, what a
 // slot carries, a link between sockets, and an SM to host memory; and the ‰ of wire
 // bytes that are data. Fullest is how many ‰ of a buffer cross the fullest link
 // between switches in an iteration, as counted in the run; link is its name.
 type figures struct {
-	nv, nic, slot, between, host, eff, fullest int64
-	link                                       string
+	nv, sms, nic, slot, between, host, eff, fullest int64
+	link                                            string
 }
+
+// ring is what SMs move over a GPU's links, in MB/s of data.
+func (v *figures) ring() int64 { return v.nv * v.eff / 1000 * v.sms / 1000 }
 
 func figuresOf(f *fabric.Fabric) figures {
 	sys := f.System(0)
 	mb := func(r shaping.Rate) int64 { return int64(r / shaping.MBps) }
-	return figures{nv: mb(sys.NVLink.Wire.Permille(sys.NVLink.Usable)), nic: mb(f.Port(f.NICEgress(0, 0)).Rate),
+	return figures{nv: mb(sys.NVLink.Wire.Permille(sys.NVLink.Usable)), sms: cmp.Or(sys.NVLink.SMUsable, 1000), nic: mb(f.Port(f.NICEgress(0, 0)).Rate),
 		slot:    mb(sys.PCIe.Wire.Permille(sys.PCIe.Usable)),
 		between: mb(sys.Board.Between), host: mb(sys.SM.Host), eff: catalog.Efficiency(collective.Simple)}
 }
@@ -77,13 +80,13 @@ func with(c emu.Cluster, gpus, nics int, link string, over int) emu.Cluster {
 func byNICs(n int64) func(figures) (int64, string) {
 	return func(v figures) (int64, string) {
 		most := n * v.nic * v.eff / 1000
-		return most, fmt.Sprintf("%d NICs × %s GB/s × %d ‰ data = %s; NVLink would carry %s", n, gb(v.nic), v.eff, gb(most), gb(v.nv*v.eff/1000))
+		return most, fmt.Sprintf("%d NICs × %s GB/s × %d ‰ data = %s; NVLink would carry %s", n, gb(v.nic), v.eff, gb(most), gb(v.ring()))
 	}
 }
 
 func byNVLink(v figures) (int64, string) {
-	most := v.nv * v.eff / 1000
-	return most, fmt.Sprintf("a GPU's links × data: %s GB/s × %d ‰ = %s", gb(v.nv), v.eff, gb(most))
+	most := v.ring()
+	return most, fmt.Sprintf("a GPU's links, data, what SMs get of that: %s GB/s × %d ‰ × %d ‰ = %s", gb(v.nv), v.eff, v.sms, gb(most))
 }
 
 func bySwitch(v figures) (int64, string) {
@@ -102,7 +105,7 @@ func bySlots(n int64) func(figures) (int64, string) {
 func xdr(v figures) (int64, string) {
 	slots, _ := bySlots(8)(v)
 	ring, _ := byNVLink(v)
-	return slots, fmt.Sprintf("8 slots carry 8 × %s × %d ‰ = %s; the ring's way inside the server would be narrower (%s × %d ‰ = %s), so rings leave by the NIC of their last GPU and NVLink carries 7/8", gb(v.slot), v.eff, gb(slots), gb(v.nv), v.eff, gb(ring))
+	return slots, fmt.Sprintf("8 slots carry 8 × %s × %d ‰ = %s; the ring's way inside the server would be narrower (%s), so rings leave by the NIC of their last GPU and NVLink carries 7/8", gb(v.slot), v.eff, gb(slots), gb(ring))
 }
 
 // ringOver is a ring over uplinks: one flow a rail leaves a group of servers.
@@ -134,15 +137,15 @@ func exchangeOver(servers, over int64) func(figures) (int64, string) {
 func questions() []question {
 	reduce, exchange := collective.AllReduce, collective.AllToAll
 	return []question{
-		{"8 × H100 in one server, ring", "--nodes 1 --algo ring", groupsOf(1), reduce, "ring", 1 << 30, byNVLink, 95, 0, nil},
+		{"8 × H100 in one server, ring", "--nodes 1 --algo ring", groupsOf(1), reduce, "ring", 1 << 30, byNVLink, 90, 0, nil},
 		{"the same, reduced by the NVSwitch", "--nodes 1 --algo nvls", groupsOf(1), reduce, "nvls", 1 << 30, bySwitch, 95, 0, nil},
 		{"8 GPUs on 8 servers: tensor-parallel traffic outside of its domain", "--nodes 8 --gpus-per-node 1 --algo ring", with(groupsOf(8), 1, 1, "", 0), reduce, "ring", 256 << 20, byNICs(1), 95, 0, nil},
-		{"4 servers, 8 NICs each: a ring over NVLink and InfiniBand is bound by the NICs", "--nodes 4 --algo ring", groupsOf(4), reduce, "ring", 256 << 20, byNICs(8), 95, 0, nil},
+		{"4 servers, 8 NICs each: a ring over NVLink and InfiniBand is bound by the NICs", "--nodes 4 --algo ring", groupsOf(4), reduce, "ring", 1 << 30, byNICs(8), 95, 0, nil},
 		{"4 NICs for 8 GPUs", "--nodes 4 --nics 4 --algo ring", with(groupsOf(4), 8, 4, "", 0), reduce, "ring", 256 << 20, byNICs(4), 95, 0, nil},
-		{"XDR instead of NDR, PCIe 5", "--nodes 4 --fabric rail-xdr --algo ring", with(groupsOf(4), 8, 8, "xdr", 0), reduce, "ring", 256 << 20, xdr, 93, 0, nil},
+		{"XDR instead of NDR, PCIe 5", "--nodes 4 --fabric rail-xdr --algo ring", with(groupsOf(4), 8, 8, "xdr", 0), reduce, "ring", 1 << 30, xdr, 93, 0, nil},
 		{"4 NICs of XDR in slots of PCIe 5", "--nodes 4 --nics 4 --fabric rail-xdr --algo ring", with(groupsOf(4), 8, 4, "xdr", 0), reduce, "ring", 256 << 20, bySlots(4), 93, 0, nil},
-		{"2 groups of 2 servers, oversubscribed 2:1", "--cluster FILE --algo ring", with(groupsOf(2, 2), 8, 8, "", 2), reduce, "ring", 256 << 20, ringOver(2, 2), 93, 0, nil},
-		{"2 groups of 4 servers, oversubscribed 4:1: one link a rail is enough for a ring", "--cluster FILE --algo ring", with(groupsOf(4, 4), 8, 8, "", 4), reduce, "ring", 256 << 20, ringOver(4, 4), 93, 0, nil},
+		{"2 groups of 2 servers, oversubscribed 2:1", "--cluster FILE --algo ring", with(groupsOf(2, 2), 8, 8, "", 2), reduce, "ring", 1 << 30, ringOver(2, 2), 93, 0, nil},
+		{"2 groups of 4 servers, oversubscribed 4:1: one link a rail is enough for a ring", "--cluster FILE --algo ring", with(groupsOf(4, 4), 8, 8, "", 4), reduce, "ring", 1 << 30, ringOver(4, 4), 90, 0, nil},
 		{"all-to-all of 4 servers", "--nodes 4 --algo direct", groupsOf(4), exchange, "direct", 256 << 20, exchangeNICs, 85, 0, nil},
 		{"all-to-all of 2 groups of 2, oversubscribed 2:1", "--cluster FILE --algo direct", with(groupsOf(2, 2), 8, 8, "", 2), exchange, "direct", 256 << 20, exchangeOver(2, 2), 85, 0, nil},
 		{"all-to-all of 2 groups of 4, oversubscribed 4:1", "--cluster FILE --algo direct", with(groupsOf(4, 4), 8, 8, "", 4), exchange, "direct", 256 << 20, exchangeOver(4, 4), 80, 0, nil},

@@ -58,7 +58,8 @@ func percent(t *testing.T, what string, got, said shaping.Rate, from, to int64) 
 
 // TestStatements: NVLink 5 is about 14 times PCIe 5 x16; NVL72 aggregates
 // 130 TB/s; a QM9700 carries 51.2 Tb/s. Of rates of wires, copies get what is
-// usable: 856 ‰ of NVLink 5, of which SMs get 934 ‰, and 980 ‰ of NDR.
+// usable: 856 ‰ of NVLink 5, which 32 SMs leave idle for an eighth of the time, while
+// they wait for their slices of 512 KiB to have arrived, and 980 ‰ of NDR.
 func TestStatements(t *testing.T) {
 	b200 := built(t, emu.Cluster{Groups: []emu.Group{some(1, "dgx-b200")}})
 	percent(t, "NVLink 5, as 14 times PCIe 5", measured(t, b200, "peer copy"), 14*measured(t, b200, "host to device"), 95, 105)
@@ -67,7 +68,7 @@ func TestStatements(t *testing.T) {
 	if rack.GPUs() != 72 {
 		t.Fatalf("a rack has %d GPUs", rack.GPUs())
 	}
-	percent(t, "NVL72", everyNext(t, rack, 1<<30, 32), 130_000*shaping.GBps, 78, 81)
+	percent(t, "NVL72", everyNext(t, rack, 1<<30, 32), 130_000*shaping.GBps, 72, 75)
 
 	full := built(t, emu.Cluster{Groups: []emu.Group{{Count: 64, System: "dgx-h100", GPUs: 1}}, Fabric: emu.Fabric{Kind: "single", Link: "ndr"}})
 	percent(t, "QM9700", everyNext(t, full, 64<<20, 4), 51_200*shaping.Gbps, 95, 98)

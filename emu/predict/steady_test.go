@@ -20,7 +20,7 @@ import (
 // iterations to settle.
 const (
 	usual      = 1
-	worst      = 40
+	worst      = 85
 	worstAhead = 200
 )
 

@@ -41,17 +41,19 @@ func TestFaultsCostTheirShare(t *testing.T) {
 		name  string
 		c     emu.Cluster
 		fault emu.Fault
-		// The time grows by num/den, to a hundredth of it.
-		num, den int64
+		// The time grows by num/den, to a hundredth of it, but for what the links idle
+		// in so many fences.
+		num, den, fences int64
 	}{
-		{"one of 18 NVLinks", server, emu.Fault{Type: "nvlink-down", Target: "gpu3"}, 18, 17},
-		{"one of 4 NVSwitches, with 4 of 18 links", server, emu.Fault{Type: "nvswitch-down", Target: "node0/nvswitch0"}, 18, 14},
-		{"half of a rail", pair, emu.Fault{Type: "congestion", Target: "node0/nic0"}, 2, 1},
-		{"a GPU's slot that NICs do not fill", server, emu.Fault{Type: "pcie-degraded", Target: "gpu3", Gen: 4}, 1, 1},
-		{"half of the links up", tree, emu.Fault{Type: "rate", Target: "link:leaf0-spine0", Share: fault.Whole / 2}, 2, 1},
+		{"one of 18 NVLinks", server, emu.Fault{Type: "nvlink-down", Target: "gpu3"}, 18, 17, 28},
+		{"one of 4 NVSwitches, with 4 of 18 links", server, emu.Fault{Type: "nvswitch-down", Target: "node0/nvswitch0"}, 18, 14, 28},
+		{"half of a rail", pair, emu.Fault{Type: "congestion", Target: "node0/nic0"}, 2, 1, 0},
+		{"a GPU's slot that NICs do not fill", server, emu.Fault{Type: "pcie-degraded", Target: "gpu3", Gen: 4}, 1, 1, 0},
+		{"half of the links up", tree, emu.Fault{Type: "rate", Target: "link:leaf0-spine0", Share: fault.Whole / 2}, 2, 1, 0},
 	} {
 		sound, got := struck(t, tc.c), struck(t, tc.c, tc.fault)
-		if want := int64(sound) * tc.num / tc.den; int64(got) < want*99/100 || int64(got) > want*101/100 {
+		idle := tc.fences * int64(3400*shaping.Nanosecond)
+		if want := (int64(sound)-idle)*tc.num/tc.den + idle; int64(got) < want*99/100 || int64(got) > want*101/100 {
 			t.Errorf("%s: %v, sound %v, want %v", tc.name, got, sound, shaping.Time(want))
 		}
 	}

@@ -54,17 +54,17 @@ func TestSystemsReachWhatIsMeasured(t *testing.T) {
 		measured int64
 		percent  int64 // the most that may lie between
 	}{
-		{"dgx-a100", 8, collective.AllReduce, 8 << 30, 231_580, 4},
-		{"dgx-h200", 4, collective.AllReduce, 8 << 30, 363_300, 4},
-		{"dgx-h200", 6, collective.AllReduce, 8 << 30, 365_100, 4},
-		{"dgx-h200", 8, collective.AllReduce, 8 << 30, 365_600, 3},
+		{"dgx-a100", 8, collective.AllReduce, 8 << 30, 231_580, 1},
+		{"dgx-h200", 4, collective.AllReduce, 8 << 30, 363_300, 1},
+		{"dgx-h200", 6, collective.AllReduce, 8 << 30, 365_100, 1},
+		{"dgx-h200", 8, collective.AllReduce, 8 << 30, 365_600, 1},
 		{"h800", 8, collective.AllReduce, 512 << 20, 165_000, 3}, // a broadcast of no stated size, which a ring carries as fast
 		{"dgx-b200", 4, collective.AllReduce, 8 << 30, 673_200, 2},
 		{"dgx-b200", 5, collective.AllReduce, 8 << 30, 677_800, 1},
 		{"dgx-b200", 6, collective.AllReduce, 8 << 30, 677_800, 1},
 		{"dgx-b200", 7, collective.AllReduce, 8 << 30, 680_500, 1},
 		{"dgx-b200", 8, collective.AllReduce, 8 << 30, 682_200, 1},
-		{"mi300x", 8, collective.AllGather, 4 << 30, 309_380, 4},
+		{"mi300x", 8, collective.AllGather, 4 << 30, 309_380, 1},
 	} {
 		f := built(t, emu.Cluster{Groups: []emu.Group{{Count: 1, System: tc.system, GPUs: tc.gpus}}})
 		in, out := tc.op.Parts(f.GPUs())
@@ -189,7 +189,7 @@ func TestExportsRunTheSame(t *testing.T) {
 }
 
 // TestRacks: a rack's domain carries what one tray's does, since NVLink crosses
-// trays; between racks NICs do.
+// trays, but for the fences of more steps; between racks NICs do.
 func TestRacks(t *testing.T) {
 	s, err := catalog.LookupSystem("gb200-nvl72")
 	if err != nil {
@@ -199,7 +199,7 @@ func TestRacks(t *testing.T) {
 	f := built(t, emu.Cluster{Groups: []emu.Group{some(1, s.Name), some(1, s.Name)}})
 	apart := ringBus(t, f)
 	t.Logf("one tray %d, three %d, two of two racks %d MB/s", one, three, apart)
-	if three < one || apart > 200_000 || len(f.Shape(f.All()).Nodes) != 2 {
+	if three < one*96/100 || apart > 200_000 || len(f.Shape(f.All()).Nodes) != 2 {
 		t.Errorf("one tray %d, three %d, two of two racks %d MB/s", one, three, apart)
 	}
 }

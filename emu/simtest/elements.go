@@ -27,6 +27,14 @@ func newElements(b emu.Batch, w []*wiring.Wiring) elements {
 	return all
 }
 
+func (e elements) refill(input func(run, rank int, input []byte)) {
+	for i, m := range e {
+		if m != nil && input != nil {
+			m.Refill(func(rank int, b []byte) { input(i, rank, b) })
+		}
+	}
+}
+
 // move carries out on real elements what a kernel has decided.
 func (e elements) move(moves []kernel.Move, s *fault.Schedule) {
 	for _, m := range moves {

@@ -130,7 +130,9 @@ func (d *drawing) param(f *emu.Fault, word string) {
 	case word == "bit" && some:
 		f.Bit = d.IntN(64)
 	case word == "count" && some:
-		f.Count = int64(1 + d.IntN(1000))
+		if f.Count = int64(d.IntN(1000)); f.Count == 0 {
+			f.Count = emu.NoElements
+		}
 	case word == "as" && f.Count == 0 && some:
 		f.By = []string{"int32", "max", "root 1", "float16"}[d.IntN(4)]
 	}

@@ -39,6 +39,9 @@ type Virtual struct {
 	hosts    []elements // of the batch, by participant
 	verdicts []Verdict
 	spoil    func(elements []byte) // for tests: what happens to messages on their way
+
+	// Input, where it is set, replaces the test data of a rank of a run.
+	Input func(run, rank int, input []byte)
 }
 
 // message is a frame, and the elements that travel with it or none.
@@ -113,6 +116,7 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 			return out, err
 		}
 		v.hosts[i] = newElements(b, w)
+		v.hosts[i].refill(v.Input)
 		k.Begin(b, w)
 		v.report(i, &out)
 	}
@@ -261,6 +265,18 @@ func (v *Virtual) post(i int, m *kernel.Emission, r *window.Report, sent []windo
 
 // Verdicts returns what became of the elements of the last batch's runs.
 func (v *Virtual) Verdicts() []Verdict { return v.verdicts }
+
+// Outputs returns the output of each rank of a run of the last batch that moved
+// elements, as far as the operation says what it holds.
+func (v *Virtual) Outputs(run int) [][]byte {
+	all := make([][]byte, len(v.trial.Batch().Runs[run].Comm))
+	for _, h := range v.hosts {
+		if h[run] != nil {
+			h[run].Outputs(func(rank int, output []byte) { all[rank] = output })
+		}
+	}
+	return all
+}
 
 func (v *Virtual) stuck() error {
 	for i, k := range v.kernels {

@@ -43,6 +43,20 @@ func Hint(name string, known []string) string {
 	return ""
 }
 
+// Slip is Hint for names of which many are alike: it takes one that is a single
+// slip of the finger away, and no other.
+func Slip(name string, known []string) string {
+	if len(name) > maxLen {
+		return ""
+	}
+	for _, k := range known {
+		if distance(strings.ToLower(name), strings.ToLower(k)) <= 1 {
+			return fmt.Sprintf("; did you mean %q?", k)
+		}
+	}
+	return ""
+}
+
 // Unknown says that a name is not one of the known ones, which they are, and
 // which was probably meant. It is the second half of a message that began with
 // what the name is of.

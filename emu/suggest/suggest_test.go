@@ -33,6 +33,19 @@ func TestClosest(t *testing.T) {
 	}
 }
 
+// Names that are much alike are told apart: only a single slip is one.
+func TestSlip(t *testing.T) {
+	known := []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_IB_TC", "NCCL_NVLS_ENABLE"}
+	for name, want := range map[string]string{ // order: each is checked by itself
+		"NCCL_ALGOO": `; did you mean "NCCL_ALGO"?`, "NCCL_PORTO": `; did you mean "NCCL_PROTO"?`, "nccl_algo": `; did you mean "NCCL_ALGO"?`,
+		"NCCL_IB_SL": "", "NCCL_CUMEM_ENABLE": "", "": "", strings.Repeat("NCCL_ALGO", 100): "",
+	} {
+		if got := Slip(name, known); got != want {
+			t.Errorf("Slip(%.20q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestMessages(t *testing.T) {
 	known := []string{"ring", "tree"}
 	if got, want := Unknown("rign", known), `"rign" is unknown; allowed are ring, tree; did you mean "ring"?`; got != want {

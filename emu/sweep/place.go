@@ -19,6 +19,9 @@ type Placement struct {
 	// ByNode deals ranks to the nodes in turn (mpirun --map-by node) instead of
 	// filling one after the other.
 	ByNode bool
+	// Each is how many GPUs of every node have a rank where Hosts don't say, the
+	// first ones; a node that has fewer gives all. 0: all of every node.
+	Each int
 }
 
 // Host is a line of a host file.
@@ -104,8 +107,11 @@ func (p *Placement) Order(f *fabric.Fabric) ([]int, error) {
 	switch {
 	case p.GPUs != nil:
 		return p.GPUs, checkOrder(f, p.GPUs)
-	case p.Hosts == nil && !p.ByNode:
+	case p.Hosts == nil && !p.ByNode && p.Each == 0:
 		return nil, nil
+	}
+	if err := p.checkEach(f); err != nil {
+		return nil, err
 	}
 	slots, err := p.slots(f)
 	if err != nil {
@@ -151,6 +157,9 @@ func (p *Placement) slots(f *fabric.Fabric) ([][]int, error) {
 		k := want[n] + bare[n]
 		if k == 1 && bare[n] == 1 {
 			k = gpus
+			if p.Hosts == nil && p.Each > 0 {
+				k = min(p.Each, gpus)
+			}
 		}
 		if k > gpus {
 			return nil, fmt.Errorf("%s: node%d has %d GPUs, but %d slots are asked for; a GPU takes one rank", last[n], n, gpus, k)
@@ -158,6 +167,19 @@ func (p *Placement) slots(f *fabric.Fabric) ([][]int, error) {
 		all = append(all, span(first, k))
 	}
 	return all, nil
+}
+
+// checkEach reports more GPUs of every node than any has.
+func (p *Placement) checkEach(f *fabric.Fabric) error {
+	most := 0
+	for n := range f.Nodes() {
+		_, gpus := f.GPURange(n)
+		most = max(most, gpus)
+	}
+	if p.Hosts == nil && p.Each > most {
+		return fmt.Errorf("%d GPUs of each server are asked for, and none has more than %d; --nodes takes more servers", p.Each, most)
+	}
+	return nil
 }
 
 // node returns the index of the node that a host names.

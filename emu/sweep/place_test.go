@@ -37,6 +37,25 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
+// A process a server, with so many of its GPUs; who has fewer gives all.
+func TestPlacementOfEach(t *testing.T) {
+	f := cluster(t, 2, 4)
+	for each, want := range map[int][]int{1: {0, 4}, 3: {0, 1, 2, 4, 5, 6}, 4: {0, 1, 2, 3, 4, 5, 6, 7}} { // order: each is checked by itself
+		p := Placement{Each: each}
+		if got, err := p.Order(f); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%d: %v, %v; want %v", each, got, err, want)
+		}
+	}
+	p := Placement{Each: 5}
+	if _, err := p.Order(f); err == nil || !strings.Contains(err.Error(), "5 GPUs of each server are asked for, and none has more than 4") {
+		t.Errorf("more than there are: %v", err)
+	}
+	p = Placement{Each: 2, ByNode: true}
+	if got, err := p.Order(f); err != nil || !reflect.DeepEqual(got, []int{0, 4, 1, 5}) {
+		t.Errorf("dealt: %v, %v", got, err)
+	}
+}
+
 // TestHostsRefused: messages name the line, what stands there and what may.
 func TestHostsRefused(t *testing.T) {
 	f := cluster(t, 2, 4)

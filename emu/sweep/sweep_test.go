@@ -105,10 +105,10 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"sizes the wrong way round", func(s *Spec) { s.MinBytes, s.MaxBytes = 1<<20, 1<<10 }, "-b 1048576: must be from 0 to -e 1024"},
 		{"more than there may be", func(s *Spec) { s.MaxBytes = MaxBytes + 1 }, "-e 17592186044417: above 17592186044416 (16T)"},
-		{"root", func(s *Spec) { s.Op, s.Root = collective.Broadcast, 32 }, "-r 32: the communicator has ranks 0 to 31"},
-		{"root below zero", func(s *Spec) { s.Op, s.Root = collective.Reduce, -1 }, "-r -1: the communicator has ranks 0 to 31"},
+		{"root", func(s *Spec) { s.Op, s.Root = collective.Broadcast, 32 }, "root 32: the communicator has ranks 0 to 31"},
+		{"root below zero", func(s *Spec) { s.Op, s.Root = collective.Reduce, -1 }, "root -1: the communicator has ranks 0 to 31"},
 		{"root in a small communicator", func(s *Spec) { s.Op, s.Root, s.Split = collective.Broadcast, 2, Split{Op: SplitDiv, Value: 30} },
-			"-r 2: group 1, the smallest, has ranks 0 to 1; a root is counted in its communicator"},
+			"root 2: group 1, the smallest, has ranks 0 to 1; a root is counted in its communicator"},
 		{"split", func(s *Spec) { s.Split = Split{Op: SplitMod, Value: 0} }, "split by 0"},
 		{"rank elsewhere", func(s *Spec) { s.Order = []int{1, 32} }, "rank 1: GPU 32 is unknown; the cluster has GPUs 0 to 31"},
 		{"two ranks a GPU", func(s *Spec) { s.Order = []int{5, 1, 5} }, "rank 2: GPU 5 has rank 0 already"},

@@ -104,9 +104,9 @@ func (s *Spec) roots(groups []group) ([]int, error) {
 	case s.Root >= 0 && s.Root < n:
 		return []int{s.Root}, nil
 	case len(groups) == 1:
-		return nil, fmt.Errorf("-r %d: the communicator has ranks 0 to %d", s.Root, n-1)
+		return nil, fmt.Errorf("root %d: the communicator has ranks 0 to %d", s.Root, n-1)
 	default:
-		return nil, fmt.Errorf("-r %d: group %d, the smallest, has ranks 0 to %d; a root is counted in its communicator, not in the world",
+		return nil, fmt.Errorf("root %d: group %d, the smallest, has ranks 0 to %d; a root is counted in its communicator, not in the world",
 			s.Root, least.colour, n-1)
 	}
 }

@@ -198,6 +198,11 @@ func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.
 	return end
 }
 
+// Rest keeps an owned port idle for a while after what it carried until an instant.
+func (t *Transit) Rest(id fabric.PortID, from shaping.Time, d shaping.Duration) {
+	t.ports[id].Rest(t.Now(), from, d)
+}
+
 // forward schedules the arrival of a frame at its next port, here or at the
 // participant that owns it.
 func (t *Transit) forward(i int32) {

@@ -4,6 +4,7 @@
 //
 //	trial.go    Trial: how far kernels may run, and when the batch is over
 //	verdict.go  the Failure of a batch that was ended
+//	circle.go   who waits for whom, over several communicators
 //
 // A batch fails by what a kernel gave up on (a transport whose retries are used
 // up, a way that is closed), by what the schedule says about a process or GPU

@@ -3,7 +3,6 @@ package trial
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -96,22 +95,23 @@ type verdict struct {
 	*emu.Failure
 	waiting  []emu.Waiter
 	progress []emu.Progress
-	absent   []int // ranks that never entered
-	circle   []string
-	apart    bool // a partition is to blame
+	absent   []int  // ranks that never entered
+	circle   string // who waits where, of operations issued in different orders
+	apart    bool   // a partition is to blame
 }
 
 // hang says what kind of hang it is.
 func (v *verdict) hang() {
-	behind := slices.Min(v.runs[v.Run].by)
-	v.Seq = v.batch.Runs[v.Run].First + int64(behind)
-	for _, p := range v.of(v.Run) {
-		if p.Entered <= behind {
-			v.absent = append(v.absent, p.Rank)
-		}
+	runs, circle := v.chain()
+	if !circle {
+		v.Run = runs[0]
 	}
+	var behind int
+	v.absent, behind = v.missing(v.Run)
+	v.Seq = v.batch.Runs[v.Run].First + int64(behind)
 	switch {
-	case len(v.absent) > 0 && v.crossed():
+	case circle:
+		v.circle = v.whoWaits(runs)
 		v.Cause, v.Hang, v.Rank = emu.Deadlock, emu.MissingEnter, v.absent[0]
 	case len(v.absent) > 0:
 		v.Hang, v.Rank = emu.MissingEnter, v.absent[0]
@@ -132,33 +132,6 @@ func (v *verdict) of(run int) []emu.Progress {
 		}
 	}
 	return all
-}
-
-// crossed reports whether the absent ranks wait in another run for ranks that wait
-// here: operations were issued in different orders.
-func (v *verdict) crossed() bool {
-	r := &v.batch.Runs[v.Run]
-	elsewhere := map[int][]int{} // run → GPUs that wait there
-	for _, rank := range v.absent {
-		if rank >= len(r.After) || r.After[rank] < 0 {
-			return false
-		}
-		before := int(r.After[rank])
-		gpu := slices.Index(v.batch.Runs[before].Comm, r.Comm[rank])
-		if gpu < 0 || v.runs[before].by[gpu] > 0 {
-			return false
-		}
-		elsewhere[before] = append(elsewhere[before], r.Comm[rank])
-	}
-	for rank, gpu := range r.Comm {
-		if !slices.Contains(v.absent, rank) && v.runs[v.Run].by[rank] == 0 {
-			elsewhere[v.Run] = append(elsewhere[v.Run], gpu)
-		}
-	}
-	for _, run := range slices.Sorted(maps.Keys(elsewhere)) {
-		v.circle = append(v.circle, fmt.Sprintf("%d wait in %s, call %d (GPUs %s)", len(elsewhere[run]), v.batch.Runs[run].Op, run, emu.FormatRanks(elsewhere[run])))
-	}
-	return true
 }
 
 // everybody returns the ranks of the run.
@@ -293,8 +266,8 @@ func (v *verdict) text() string {
 		return fmt.Sprintf("%s gives up sending to %s on %s: the peer is gone", who(v.Rank), who(v.Peer), at)
 	case v.Cause == emu.PeerLost:
 		return fmt.Sprintf("%s is gone in operation %d", who(v.Rank), v.Seq)
-	case v.Cause == emu.Deadlock && len(v.circle) > 0:
-		return "operations were issued in different orders: " + strings.Join(v.circle, ", ")
+	case v.circle != "":
+		return "operations were issued in different orders: " + v.circle
 	case v.Hang == emu.MissingEnter:
 		return fmt.Sprintf("%s never entered operation %d, which %d of %d ranks wait in", who(v.Rank), v.Seq, len(v.of(v.Run))-len(v.absent), len(v.of(v.Run)))
 	case v.Hang == emu.MissingExit:

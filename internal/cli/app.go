@@ -51,7 +51,9 @@ type App struct {
 
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	ReadFile       func(string) ([]byte, error)
+	// Environ lists all that is set, as os.Environ does.
+	Environ  func() []string
+	ReadFile func(string) ([]byte, error)
 	// ReadPlan is ReadFile for plans, which are longer.
 	ReadPlan  func(string) ([]byte, error)
 	WriteFile func(string, []byte) error
@@ -61,7 +63,7 @@ type App struct {
 func NewApp(version string, hosts Hosts) *App {
 	return &App{
 		Version: version, Hosts: hosts,
-		Stdout: &outlet{w: os.Stdout}, Stderr: &outlet{w: os.Stderr}, Getenv: os.Getenv,
+		Stdout: &outlet{w: os.Stdout}, Stderr: &outlet{w: os.Stderr}, Getenv: os.Getenv, Environ: os.Environ,
 		ReadFile: upTo(maxRead), ReadPlan: upTo(msccl.MaxText + 1), WriteFile: replace,
 	}
 }

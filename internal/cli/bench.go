@@ -66,6 +66,7 @@ func (a *App) bench(verb, about string, args []string, host func(context.Context
 func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	c := &l.config
 	opErr := l.parseOp(args, flags.Changed("plan"))
+	a, asked := a.listening()
 	a, profileErr := l.profiled(a, flags)
 	read := func(table []setting) error { return apply(flags, table, a.Getenv, l.sources) }
 	ncclErr, hardwareErr, ownErr := read(l.tables.nccl), read(l.tables.hardware), read(l.tables.own)
@@ -89,12 +90,19 @@ func (l *benchLine) parse(a *App, flags *pflag.FlagSet, args []string) error {
 	}
 	clusterErr := l.cluster(a)
 	errs = append(errs, clusterErr)
+	if clusterErr == nil && c.Connect == "" {
+		l.onePerServer()
+	}
 	if clusterErr == nil && opErr == nil && ncclErr == nil {
 		errs = append(errs, c.checkRanks())
 	}
 	if clusterErr == nil && l.verb != "predict" {
 		errs = append(errs, c.checkProcs())
 	}
+	for _, s := range l.tables.all() {
+		asked[s.env] = true // also where the flag was given, which is stronger
+	}
+	l.notes = append(l.notes, a.unread(asked)...)
 	return errors.Join(errs...)
 }
 
@@ -139,11 +147,12 @@ func (l *benchLine) cluster(a *App) (err error) {
 
 // checkHow looks at the algorithm, or at the plan that stands in for one.
 func (l *benchLine) checkHow(a *App) error {
-	l.config.AlgoBy, l.config.ProtoBy = l.variableOf("algo"), l.variableOf("proto")
 	if l.config.PlanFile != "" {
 		return l.usePlan(a)
 	}
-	return l.config.checkAlgo()
+	l.sendsAndReceives()
+	l.config.AlgoBy, l.config.ProtoBy = l.variableOf("algo"), l.variableOf("proto")
+	return errors.Join(l.mscclSays(), l.config.checkAlgo())
 }
 
 // variableOf returns the variable that a setting's value is from; empty: none.

@@ -29,6 +29,13 @@ func newSession(t *testing.T) *session {
 	s.App = NewApp("v1.2.3", Hosts{})
 	s.Stdout, s.Stderr = &s.out, &s.err
 	s.Getenv = func(name string) string { return s.env[name] }
+	s.Environ = func() []string {
+		var all []string
+		for k, v := range s.env { // order: what is said of them is sorted
+			all = append(all, k+"="+v)
+		}
+		return all
+	}
 	return s
 }
 
@@ -308,6 +315,26 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// -g and -t say how many GPUs take part, as they do where nccl-tests is started
+// once a server, unless something else says which ranks there are.
+func TestProcessHasGPUs(t *testing.T) {
+	for line, want := range map[string]int{ // order: each is checked by itself
+		"": 0, "-g 1 -t 1": 0, "-g 3": 3, "-t 2": 2, "-g 2 -t 4": 8, "--cluster testdata/files/two-pods.yaml -g 6": 6, "--connect a:1 -g 2": 2,
+		"-g 2 --gpus-per-node 8": 0, "-g 2 --ranks 0-7": 0, "-g 2 --hostfile testdata/files/hosts": 0, "-g 2 --split MOD2": 0,
+	} {
+		s, f := newSession(t), &fake{}
+		s.Hosts.Bench = f.bench
+		code := s.run("bench all_reduce --nodes 2 " + line)
+		if strings.Contains(line, "--c") {
+			code = s.run("bench all_reduce " + line)
+		}
+		fewer := want > 0 && want < 8 && !strings.Contains(line, "--connect")
+		if note := strings.Contains(s.err.String(), "GPUs take part"); code != ExitOK || f.got.Placement.Each != want || note != fewer {
+			t.Errorf("%q: exit code %d, %d of each server, want %d; %s", line, code, f.got.Placement.Each, want, s.err.String())
+		}
+	}
+}
+
 // The environment is stronger than defaults, and flags are stronger still.
 func TestEnvironment(t *testing.T) {
 	s, f := newSession(t), &fake{}
@@ -342,8 +369,8 @@ func TestIgnoredFlagsAreNotedOnce(t *testing.T) {
 	if code := s.run("bench all_reduce -t 1 -m 1 -N 1 -p 0 -y 0 -G 0 -C 0 -R 0 -a 1 -I 0 -K 0 -M 0 -u 0"); code != ExitOK || strings.Contains(s.err.String(), "note") {
 		t.Errorf("defaults of nccl-tests: exit code %d, %s", code, s.err.String())
 	}
-	if code := s.run("bench all_reduce -t 2 -m 2 -N 2 -p 1 -y 1 -G 1 -C 1 -R 1 -a 3 -I 1 -K 1 -M 1 -u 1"); code != ExitOK || strings.Count(s.err.String(), "note: ") != 13 {
-		t.Errorf("13 flags without effect: exit code %d, %s", code, s.err.String())
+	if code := s.run("bench all_reduce -t 8 -m 2 -N 2 -p 1 -y 1 -G 1 -C 1 -R 1 -a 3 -I 1 -K 1 -M 1 -u 1"); code != ExitOK || strings.Count(s.err.String(), "note: ") != 12 {
+		t.Errorf("12 flags without effect: exit code %d, %s", code, s.err.String())
 	}
 }
 

@@ -65,6 +65,7 @@ type BenchConfig struct {
 	// AlgoBy and ProtoBy are the variables that said them, empty for flags.
 	AlgoBy, ProtoBy string
 	Algo            string // Auto, a name of collective's registry, or a list as NCCL_ALGO has it
+	MSCCL           bool   // Algo named plans from files as well, as MSCCL's runtime has it
 	Proto           string // Auto, a protocol, or a list as NCCL_PROTO has it
 	Channels        int    // 0 is the host's choice
 	Slices          int    // slices a chunk: 0 is the algorithm's own, else 1, 2 or 4

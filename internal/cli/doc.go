@@ -13,6 +13,7 @@
 //	own.go       the flags that are ours
 //	choice.go    --algo, --proto and --nccl
 //	variables.go what NCCL's environment variables say
+//	unread.go    variables of NCCL that nobody here reads
 //	profile.go   what the environment of a cloud sets below them
 //	debug.go     NCCL_DEBUG
 //	check.go     what flags must satisfy together
@@ -30,6 +31,7 @@
 //	             prints them
 //	systems.go   systems; figures.go reads the catalog's tables for it
 //	fabrics.go   fabrics: links, shapes and switches of the catalog; what one takes
+//	topo_text.go the encodings of such files, and what stands around in them
 //	topo_file.go --topo-file and NCCL_TOPO_FILE: a machine of a file as the system
 //	topo_fabric.go topo import: networks read from files of other tools
 //	topo_line.go topo on a whole cluster: topo_ways.go shows paths, topo_perf.go

@@ -70,7 +70,9 @@ func (a *App) fault() *cobra.Command {
 			"they were added. Each bench is an emulated session of its own, whose time begins\n" +
 			"at 0: with at=1ms a fault strikes a millisecond into it. In the bench that runs it\n" +
 			"strikes a millisecond after the instant to which that has come, which is told; the\n" +
-			"bench is marked as perturbed, and says what to declare to get the same again.",
+			"bench is marked as perturbed, and says what to declare to get the same again.\n" +
+			"A partition that holds from 0 on keeps the gossip of the processes apart as well,\n" +
+			"until it is taken back: status says who is cut off.",
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
 	cmd.AddCommand(a.faultAdd(), a.faultList(), a.faultRemove(), a.faultReset())
 	return cmd

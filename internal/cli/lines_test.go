@@ -20,39 +20,7 @@ func TestLines(t *testing.T) {
 	datadriven.Walk(t, "testdata/lines", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			s, f := newSession(t), &fake{}
-			s.Hosts = Hosts{
-				Bench: f.bench, Predict: f.bench,
-				Serve: func(_ context.Context, c ServeConfig) error {
-					fmt.Fprintf(s.Stdout, "%d nodes, %s, %s, %s, %s\n", c.Cluster.Nodes(), c.ClusterID, c.Listen, c.Gossip, c.Wait)
-					return nil
-				},
-				Up: func(_ context.Context, c UpConfig) error {
-					fmt.Fprintf(s.Stdout, "%d nodes, %s, %s, %d procs, detach %v, %q\n", c.Cluster.Nodes(), c.ClusterID, c.Listen, c.Procs, c.Detach, c.Args)
-					return nil
-				},
-				Down: func(_ context.Context, c DownConfig) error {
-					fmt.Fprintf(s.Stdout, "down %s %s\n", c.ClusterID, c.Connect)
-					return nil
-				},
-				Faults:  changed,
-				Explain: func(context.Context, Reach) (Account, error) { return hung, nil },
-				Status: func(_ context.Context, c StatusConfig) (Status, error) {
-					st := Status{Coordinator: c.Connect, Version: "v1", ClusterID: c.ClusterID, State: "idle", Nodes: []NodeStatus{
-						{Index: 0, System: "dgx-h100", GPUs: 8, NICs: 8, Process: "nodesim-0", Address: "127.0.0.1:9", State: "ready"},
-						{Index: 10, System: "dgx-h100", GPUs: 1, NICs: 0, State: "missing"},
-					}}
-					if c.Ports {
-						st.Ports = []PortStatus{{Name: "node0/nic0/out", Rate: "49GB/s", Struck: "at 30us down"}}
-						st.Faults = []FaultStatus{{Name: "down-1", Type: "down", Target: "node0/nic0", Parameters: []FaultParameter{{"at", "30us"}}}}
-						st.Effect, st.Last = []string{"node1/gpu0: hung at 1ms"}, &hung
-					}
-					return st, nil
-				},
-			}
-			s.Hosts.Proxy = func(_ context.Context, c ProxyConfig, ready func(string)) (ProxyReport, error) {
-				ready("127.0.0.1:4711")
-				return ProxyReport{Connections: 2, Refused: 1, Up: link.Stats{Bytes: 1000, Segments: 3, Overrun: int64(c.Seed)}}, nil
-			}
+			s.Hosts = played(s, f)
 			for _, a := range d.CmdArgs {
 				s.env[a.Key] = strings.Join(a.Vals, ",")
 			}
@@ -76,6 +44,45 @@ func TestLines(t *testing.T) {
 			return out
 		})
 	})
+}
+
+// played are hosts that print what they are asked.
+func played(s *session, f *fake) Hosts {
+	return Hosts{
+		Bench: f.bench, Predict: f.bench,
+		Serve: func(_ context.Context, c ServeConfig) error {
+			fmt.Fprintf(s.Stdout, "%d nodes, %s, %s, %s, %s\n", c.Cluster.Nodes(), c.ClusterID, c.Listen, c.Gossip, c.Wait)
+			return nil
+		},
+		Up: func(_ context.Context, c UpConfig) error {
+			fmt.Fprintf(s.Stdout, "%d nodes, %s, %s, %d procs, detach %v, %q\n", c.Cluster.Nodes(), c.ClusterID, c.Listen, c.Procs, c.Detach, c.Args)
+			return nil
+		},
+		Down: func(_ context.Context, c DownConfig) error {
+			fmt.Fprintf(s.Stdout, "down %s %s\n", c.ClusterID, c.Connect)
+			return nil
+		},
+		Faults:  changed,
+		Explain: func(context.Context, Reach) (Account, error) { return hung, nil },
+		Status: func(_ context.Context, c StatusConfig) (Status, error) {
+			st := Status{Coordinator: c.Connect, Version: "v1", ClusterID: c.ClusterID, State: "idle", Nodes: []NodeStatus{
+				{Index: 0, System: "dgx-h100", GPUs: 8, NICs: 8, Process: "nodesim-0", Address: "127.0.0.1:9", State: "ready"},
+				{Index: 10, System: "dgx-h100", GPUs: 1, NICs: 0, State: "missing"},
+			}}
+			if c.Ports {
+				st.Ports = []PortStatus{{Name: "node0/nic0/out", Rate: "49GB/s", Struck: "at 30us down"}}
+				st.Faults = []FaultStatus{{Name: "down-1", Type: "down", Target: "node0/nic0", Parameters: []FaultParameter{{"at", "30us"}}}}
+				st.CutOff = []CutOff{{[]string{"coordinator", "node0"}, []string{"node1"}, "apart"}, {[]string{"node1"}, []string{"coordinator", "node0"}, "parting"},
+					{[]string{"node2"}, strings.Fields("a b c d e f g h i j"), "meeting"}}
+				st.Effect, st.Last = []string{"node1/gpu0: hung at 1ms"}, &hung
+			}
+			return st, nil
+		},
+		Proxy: func(_ context.Context, c ProxyConfig, ready func(string)) (ProxyReport, error) {
+			ready("127.0.0.1:4711")
+			return ProxyReport{Connections: 2, Refused: 1, Up: link.Stats{Bytes: 1000, Segments: 3, Overrun: int64(c.Seed)}}, nil
+		},
+	}
 }
 
 // Whatever is typed, the program ends with one of its codes and says why.

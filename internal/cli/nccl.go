@@ -33,7 +33,8 @@ func (c *BenchConfig) nccl() []setting {
 		{name: "blocking", short: "z", arg: "0|1", def: "0", usage: "1 waits for each iteration before the next", set: c.setBlocking},
 		{name: "output_file", short: "J", arg: "FILE", usage: "write JSON there too", set: text(&c.JSON)},
 		{name: "timeout", short: "T", arg: "TIME", def: "0", usage: "give up after this much wall time: seconds, or 90s, 5m; 0 never", set: c.setTimeout},
-		{name: "ngpus", short: "g", arg: "N", def: "1", usage: "GPUs a process; above 1 implies --launch per-node", set: whole(&c.GPUs, 1, maxCount)},
+		{name: "ngpus", short: "g", arg: "N", def: "1", usage: "GPUs a process: the first N of each server, unless --gpus-per-node, --ranks, --hostfile or --split says which; above 1 implies --launch per-node", set: whole(&c.GPUs, 1, maxCount)},
+		{name: "nthreads", short: "t", arg: "N", def: "1", usage: "threads a process, each with the GPUs of -g", set: whole(&c.Threads, 1, maxCount)},
 	}
 }
 
@@ -45,7 +46,6 @@ type ignorable struct {
 }
 
 var ignorables = []ignorable{
-	{"nthreads", "t", "1", "ranks do not run in threads here"},
 	{"agg_iters", "m", "1", "iterations are not aggregated"},
 	{"run_cycles", "N", "1", "every cycle would print the same rows"},
 	{"parallel_init", "p", "0", "there are no communicators to initialise"},
@@ -68,7 +68,7 @@ var ignorables = []ignorable{
 // ignored returns those flags. What they say goes to notes, and into the
 // header where it shows them.
 func (c *BenchConfig) ignored(notes *[]string) []setting {
-	shown := map[string]*int{"t": &c.Threads, "m": &c.Aggregated, "G": &c.Graph}
+	shown := map[string]*int{"m": &c.Aggregated, "G": &c.Graph}
 	var all []setting
 	for _, i := range ignorables {
 		s := setting{name: i.name, short: i.short, arg: "N", def: i.def, usage: "accepted: " + i.why, idle: true}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -71,6 +72,9 @@ func (c *ProxyConfig) check() error {
 	if c.To == "" {
 		errs = append(errs, errors.New("--to is missing; give the address of the program behind the link"))
 	}
+	if c.To != "" && itself(c.Listen, c.To) {
+		errs = append(errs, fmt.Errorf("--to %s: --listen %s is that address, and the proxy would connect to itself without end; give the address of the program behind the link", c.To, c.Listen))
+	}
 	if c.Link == nil {
 		errs = append(errs, errors.New("--link is missing; give a link such as ndr"))
 	} else if _, err := link.Dilate(c.Link, c.Dilation); err != nil {
@@ -80,6 +84,33 @@ func (c *ProxyConfig) check() error {
 		errs = append(errs, errors.New("--format csv: proxy prints table or json"))
 	}
 	return errors.Join(errs...)
+}
+
+// itself reports whether who connects to one address reaches who listens at the
+// other, as far as addresses tell without asking for names.
+func itself(listen, to string) bool {
+	host := func(address string) (net.IP, string, string) {
+		name, port, _ := net.SplitHostPort(address) // settings have checked it
+		switch name {
+		case "":
+			return net.IPv4zero, name, port
+		case "localhost":
+			return net.IPv4(127, 0, 0, 1), name, port
+		}
+		return net.ParseIP(name), name, port
+	}
+	at, atName, atPort := host(listen)
+	of, ofName, ofPort := host(to)
+	switch {
+	case atPort != ofPort:
+		return false
+	case at == nil || of == nil:
+		return atName == ofName
+	case at.IsUnspecified() || of.IsUnspecified():
+		return (at.IsUnspecified() || at.IsLoopback()) && (of.IsUnspecified() || of.IsLoopback())
+	default:
+		return at.Equal(of)
+	}
 }
 
 func (a *App) proxy() *cobra.Command {
@@ -139,7 +170,7 @@ type proxyWay struct {
 
 func newProxyWay(s *link.Stats) proxyWay {
 	l := &s.Lateness
-	return proxyWay{s.Bytes, s.Segments, s.Lost, l.Quantile(0.5), l.Quantile(0.99), l.Max, s.Overrun}
+	return proxyWay{s.Bytes, s.Segments, s.Lost, l.Percentile(50), l.Percentile(99), l.Max, s.Overrun}
 }
 
 // What the host may be late before what was measured over a link means nothing.
@@ -171,7 +202,7 @@ func (r *ProxyReport) doubts(latency time.Duration) string {
 	}
 	for i, s := range []*link.Stats{&r.Up, &r.Down} {
 		way, late := [...]string{"up", "down"}[i], &s.Lateness
-		switch most := late.Quantile(0.99); {
+		switch most := late.Percentile(99); {
 		case most > usual:
 			all = append(all, fmt.Sprintf("one segment in a hundred was %v late or more on the way %s, where %v is allowed", most, way, usual))
 		case late.Max > max(lateNever, usual):

@@ -78,3 +78,25 @@ func TestProxyLatency(t *testing.T) {
 		t.Errorf("latency %v, want 30ms", got)
 	}
 }
+
+// TestProxyToItself: a proxy whose upstream is itself is refused, as is one that
+// only looks like another.
+func TestProxyToItself(t *testing.T) {
+	for _, test := range []struct {
+		listen, to string
+		want       bool
+	}{
+		{"127.0.0.1:80", "127.0.0.1:80", true}, {"127.0.0.1:80", "localhost:80", true}, {":80", "127.0.0.9:80", true},
+		{"0.0.0.0:80", "localhost:80", true}, {"[::]:80", "[::1]:80", true}, {"127.0.0.1:80", "0.0.0.0:80", true},
+		{"box:80", "box:80", true}, {"127.0.0.1:80", "127.0.0.1:81", false}, {"127.0.0.1:0", "127.0.0.1:80", false},
+		{"127.0.0.1:80", "127.0.0.2:80", false}, {"box:80", "other:80", false}, {":80", "10.0.0.1:80", false}, {"10.0.0.1:80", "0.0.0.0:80", false},
+	} {
+		if got := itself(test.listen, test.to); got != test.want {
+			t.Errorf("listening at %s, upstream %s is itself: %v, want %v", test.listen, test.to, got, test.want)
+		}
+		c := ProxyConfig{Listen: test.listen, To: test.to, Link: []shaping.Hop{{Latency: shaping.Millisecond}}, Dilation: 1}
+		if err := c.check(); (err != nil) != test.want || err != nil && !strings.Contains(err.Error(), "--to "+test.to) {
+			t.Errorf("listening at %s, upstream %s: %v", test.listen, test.to, err)
+		}
+	}
+}

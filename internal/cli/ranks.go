@@ -38,6 +38,19 @@ func (r *ranks) setGPUs(s string) (err error) {
 	return err
 }
 
+// onePerServer says that GPUs of a server stay idle, as a process a server has
+// fewer: whoever has mpirun start more of them may not expect it.
+func (l *benchLine) onePerServer() {
+	c := &l.config
+	for _, g := range c.Cluster.Effective(known()).Groups {
+		if n := c.Placement.Each; n > 0 && n < g.GPUs {
+			l.notes = append(l.notes, fmt.Sprintf("-g %d -t %d: one process a server, so that %d of its %d GPUs take part; "+
+				"--gpus-per-node %d takes all, by as many processes as it needs", c.GPUs, c.Threads, n, g.GPUs, g.GPUs))
+			return
+		}
+	}
+}
+
 // place fills in the config. The mask is stronger than NCCL_TESTS_SPLIT, as in
 // nccl-tests, and weaker than the flag.
 func (r *ranks) place(a *App, l *benchLine) error {
@@ -53,15 +66,19 @@ func (r *ranks) place(a *App, l *benchLine) error {
 		c.Env = append(c.Env, mask+"="+v)
 		l.sources["split"] = source{c.Split.String(), mask}
 	}
+	process := min(max(c.GPUs, 1), maxRanks) * min(max(c.Threads, 1), maxRanks)
+	process = min(process, maxRanks) // more are all there are, too
 	if c.Split.Op != sweep.Whole {
-		c.Split.Ranks = min(max(c.GPUs, 1), maxRanks) * min(max(c.Threads, 1), maxRanks)
-		c.Split.Ranks = min(c.Split.Ranks, maxRanks) // more are all there are, too
+		c.Split.Ranks = process
 	}
 	if r.gpus != nil && (r.hosts != "" || r.byNode != "") {
 		errs = append(errs, errors.New("--ranks names every GPU; leave out --hostfile and --map-by"))
 	}
 	c.Placement = sweep.Placement{GPUs: r.gpus, ByNode: r.byNode == "node"}
 	c.PlacedBy = "--ranks"
+	if r.gpus == nil && r.hosts == "" && c.Split.Op == sweep.Whole && !l.given("gpus-per-node") && process > 1 {
+		c.Placement.Each, c.PlacedBy = process, "-g and -t"
+	}
 	if r.hosts == "" {
 		return errors.Join(errs...)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/experiment"
+	"github.com/railyard/railyard/emu/suggest"
 )
 
 // Predict is the clock that needs no other process.
@@ -58,7 +60,7 @@ func (a *App) run() *cobra.Command {
 		Use: "run SCENARIO.yaml", Short: "Run an experiment with faults and expectations",
 		Long: "Run an experiment: operations on a cluster, faults that strike meanwhile, and what\nis expected. The verdict comes first; results are kept under --store.\n\n" +
 			"Exit codes: 0 every expectation holds, 1 one does not, 2 one could not be judged,\n64 usage or a bad file.",
-		Example: "  coordinator run deploy/scenarios/nic-flap.yaml",
+		Example: "  coordinator run deploy/scenarios/nic-flap-during-tree.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sources := map[string]source{}
 			errs := []error{apply(cmd.Flags(), settings, a.Getenv, sources)}
@@ -86,11 +88,29 @@ func (a *App) run() *cobra.Command {
 			if err := errors.Join(errs...); err != nil {
 				return &ExitError{ExitUsage, err}
 			}
+			a.scenarioSaysAll(&c)
 			return a.carryOut(cmd.Context(), c, effective)
 		},
 	}
 	register(cmd, settings)
 	return cmd
+}
+
+// scenarioSaysAll notes variables of NCCL that whoever set them may take to be in
+// force: a scenario means the same everywhere, so none is read.
+func (a *App) scenarioSaysAll(c *RunConfig) {
+	if c.Quiet {
+		return
+	}
+	var set []string
+	for _, entry := range a.Environ() {
+		if name, v, _ := strings.Cut(entry, "="); v != "" && strings.HasPrefix(name, "NCCL_") && name != containsNCCL {
+			set = append(set, suggest.Clip(name))
+		}
+	}
+	if slices.Sort(set); len(set) > 0 {
+		a.complain("coordinator", "note: "+strings.Join(set, ", ")+": no effect, as a scenario says all itself: algo, proto and channels of each run, and resilience")
+	}
 }
 
 func (a *App) carryOut(ctx context.Context, c RunConfig, effective bool) error {

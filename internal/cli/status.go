@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type Status struct {
 	State       string       `json:"state"` // for example "waiting for nodes", "idle", "running"
 	Lost        *Loss        `json:"lost,omitempty"`
 	Nodes       []NodeStatus `json:"nodes"`
+	CutOff      []CutOff     `json:"cut_off"` // who does not hear whom, where a partition keeps processes apart or did
 	// Ports are the queues of the hardware: all in JSON or when asked for, else
 	// those that a fault strikes.
 	Ports  []PortStatus  `json:"ports"`
@@ -44,6 +46,36 @@ type Loss struct {
 	Text   string  `json:"text"`  // one line
 	Member string  `json:"member"`
 	Detect float64 `json:"detect_wall_seconds"` // how long it took to notice, at most
+}
+
+// CutOff says of processes whose gossip they are cut off from.
+type CutOff struct {
+	Processes []string `json:"processes"` // "coordinator" among them
+	From      []string `json:"from"`
+	// State is "apart": a partition keeps them so, and gossip has noticed; "parting":
+	// it has not yet; or "meeting": the partition is over, and they have yet to meet.
+	State string `json:"state"`
+}
+
+// String puts it into words.
+func (c *CutOff) String() string {
+	who, from := brief(c.Processes), brief(c.From)
+	switch c.State {
+	case "apart":
+		return fmt.Sprintf("cut off: %s: no gossip from %s", who, from)
+	case "parting":
+		return fmt.Sprintf("cut off: %s from %s, which gossip has not noticed yet", who, from)
+	}
+	return fmt.Sprintf("meeting again: %s: no gossip yet from %s", who, from)
+}
+
+// brief lists names, of many the first.
+func brief(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // NodeStatus is one server of the cluster.
@@ -89,6 +121,9 @@ func (s Status) write(w io.Writer, format string) error {
 	fmt.Fprintf(w, "coordinator %s  version %s  cluster %s  %s\n", s.Coordinator, s.Version, s.ClusterID, s.State)
 	if s.Lost != nil {
 		fmt.Fprintf(w, "lost: %s\n", s.Lost.Text)
+	}
+	for i := range s.CutOff {
+		fmt.Fprintln(w, &s.CutOff[i])
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NODE\tSYSTEM\tGPUS\tNICS\tSTATE\tPROCESS\tADDRESS")

@@ -14,7 +14,6 @@ import (
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/machine"
-	"github.com/railyard/railyard/emu/machine/smi"
 	"github.com/railyard/railyard/emu/machine/topoxml"
 	"github.com/railyard/railyard/emu/network/survey"
 	"github.com/railyard/railyard/emu/suggest"
@@ -96,15 +95,11 @@ func (a *App) readMachines(file string) (*machine.Import, error) {
 	if err != nil {
 		return nil, err
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // byte order mark
+	data = plainText(data)
 	if isCluster(data) {
 		return clusterMachines(file, data)
 	}
-	read := smi.Read
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
-		read = topoxml.Read
-	}
-	in, err := read(machineName(file), data)
+	in, err := describedMachines(machineName(file), data)
 	if err != nil {
 		if s, other := survey.Read(data); other == nil {
 			err = fmt.Errorf("this is %s, a network and no machine; topo import makes a cluster file of it", s.Kind)
@@ -168,8 +163,8 @@ func (a *App) topoImport() *cobra.Command {
 	settings := f.settings()
 	cmd := &cobra.Command{Use: "import FILE", Short: "Make a cluster file of what another tool says of hardware",
 		Long: `Make a cluster file of what another tool says of hardware. FILE is about machines:
-what nvidia-smi topo -m printed, or a topology file of NCCL or RCCL
-(NCCL_TOPO_DUMP_FILE); or about a network: topology.conf and topology.yaml of
+what nvidia-smi topo -m, rocm-smi --showtopo or amd-smi topology printed, or a
+topology file of NCCL or RCCL (NCCL_TOPO_DUMP_FILE); or about a network: topology.conf and topology.yaml of
 Slurm, ibnetdiscover output, a topograph model, a NetQ answer, containerlab and
 InfraGraph YAML, .topo of htsim, a topology of SimAI, or XML of Kollaps and SimGrid.
 Its content tells which. What it does not say is noted on stderr.`,

@@ -5,10 +5,12 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/catalog"
 	"github.com/railyard/railyard/emu/machine"
+	"github.com/railyard/railyard/emu/machine/smi"
 	"github.com/railyard/railyard/emu/network/survey"
 	"github.com/railyard/railyard/shaping"
 )
@@ -37,12 +39,18 @@ func (a *App) importFile(file string, f *importFlags) error {
 	if err != nil {
 		return err
 	}
+	if data = plainText(data); len(bytes.TrimSpace(data)) == 0 {
+		return fmt.Errorf("%s: the file is empty", file)
+	}
 	if isMachine(data) {
 		return a.importMachine(file, f)
 	}
 	c, err := a.surveyed(file, data, f)
 	if errors.Is(err, survey.ErrUnknown) {
-		return a.importMachine(file, f)
+		if err = a.importMachine(file, f); errors.Is(err, smi.ErrNoTable) {
+			err = fmt.Errorf("%w, no XML, and %w", err, survey.ErrUnknown)
+		}
+		return err
 	}
 	if err != nil {
 		return err
@@ -98,14 +106,15 @@ func (a *App) deliverCluster(file string, c *emu.Cluster, out string) error {
 // isMachine reports whether a text is of a kind that tells of machines: a cluster
 // file, XML that begins as NCCL's does, or a table of nvidia-smi.
 func isMachine(data []byte) bool {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // byte order mark
+	data = plainText(data)
 	if isCluster(data) {
 		return true
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
-		return false
+	if !isXML(data) {
+		return systemTag.Match(data)
 	}
 	d := xml.NewDecoder(bytes.NewReader(data))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // its names are ASCII
 	for {
 		t, err := d.Token()
 		if err != nil {

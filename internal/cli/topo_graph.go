@@ -161,6 +161,7 @@ func (l *graphLine) read(a *App, file string) (*machine.Import, error) {
 	if err != nil {
 		return nil, err
 	}
+	data = plainText(data)
 	switch {
 	case isCluster(data):
 		l.hardware.file = file

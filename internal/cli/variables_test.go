@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/emu/tuner"
 )
 
@@ -69,6 +70,26 @@ func TestDebugLevels(t *testing.T) {
 		}
 		if d.Prints("INIT") != want || d.Prints("GRAPH") {
 			t.Errorf("%s: INIT %v, GRAPH %v", level, d.Prints("INIT"), d.Prints("GRAPH"))
+		}
+	}
+}
+
+// Scripts that export NCCL_ALGO and NCCL_PROTO run every operation with them:
+// none that NCCL makes of sends and receives may be refused for it.
+func TestSendsAndReceivesAskNeither(t *testing.T) {
+	s, f := newSession(t), &fake{}
+	s.Hosts.Bench = f.bench
+	for _, op := range []string{"alltoall", "alltoallv", "sendrecv", "gather", "scatter"} {
+		for _, algo := range []string{"", "Ring", "Tree", "ring,tree", "NVLS", "CollnetDirect", "PAT", "^Ring", "MSCCL,RING,TREE"} {
+			for _, proto := range []string{"", "Simple", "LL", "LL128", "^Simple,LL"} {
+				s.env = map[string]string{"NCCL_ALGO": algo, "NCCL_PROTO": proto}
+				code := s.run("bench " + op)
+				a, errA := sweep.AlgorithmFilter(f.got.Algo)
+				p, errP := sweep.ProtocolFilter(f.got.Proto)
+				if code != ExitOK || errA != nil || errP != nil || !a.Allows(f.got.Op, "direct") || !p.Allows(f.got.Op, "simple") && !p.Allows(f.got.Op, "ll") {
+					t.Errorf("%s, %v: exit code %d, algorithm %s, protocol %s, %s", op, s.env, code, f.got.Algo, f.got.Proto, s.err.String())
+				}
+			}
 		}
 	}
 }

@@ -172,4 +172,5 @@ func (s *Server) settle(toll Toll, err error) {
 	case a.wrong:
 		a.verdict = "wrong"
 	}
+	s.rest()
 }

@@ -41,6 +41,9 @@ type Sink struct {
 	Doing func(what string)
 	// Changed, when set, is told when faults have changed while the bench runs.
 	Changed func(Change)
+	// Gone, when set, is closed when nobody waits for the bench any more. A batch by
+	// the wall clock, which may take hours, then keeps time no longer.
+	Gone <-chan struct{}
 	// Timeline, when set, gets one JSON record a line, in the kernel's order.
 	Timeline io.Writer
 }
@@ -62,7 +65,7 @@ func (k *Cluster) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 	s := k.newSession(t, spec.Check)
 	execute := func(_ *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.execute(ctx, b) }
 	if spec.Paced {
-		if s.pacing, err = k.newPacing(ctx, spec.Dilation, sink.Doing); err != nil {
+		if s.pacing, err = k.newPacing(ctx, spec.Dilation, sink); err != nil {
 			return err
 		}
 		execute = func(c *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) { return s.paced(ctx, c, b) }

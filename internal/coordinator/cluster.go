@@ -39,6 +39,7 @@ type Cluster struct {
 	cancel  context.CancelFunc
 	ctx     context.Context // of the sessions
 	vigils  sync.WaitGroup
+	parting parting       // in gossip
 	alarm   chan struct{} // holds a token once a session has broken off
 	broken  *wire.Failure // why it can't be used any more; guarded by Server.busy
 	clock   wallclock.Clock
@@ -58,7 +59,7 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 		return nil, wire.Failf(wire.Config, "%v", err)
 	}
 	k := &Cluster{config: c, log: c.Logger.Named("coordinator"), fabric: f, answers: make(chan answer, 64),
-		roster: c.roster, alarm: make(chan struct{}, 1)}
+		roster: c.roster, alarm: make(chan struct{}, 1), parting: parting{turn: make(chan struct{}, 1)}}
 	if k.clock, k.unclock = c.Clock, func() {}; k.clock == nil {
 		if k.clock, k.unclock, err = wallclock.Host(); err != nil {
 			return nil, fmt.Errorf("clock: %w", err)
@@ -193,6 +194,7 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Setup{Setup: own}})
 	}
 	k.vigils.Go(k.vigil)
+	k.vigils.Go(k.warden)
 	return k.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		if r.GetReady() == nil {
 			return false, nil
@@ -233,7 +235,7 @@ func (k *Cluster) Close() {
 	deadline := time.After(grace)
 	for _, m := range k.members {
 		if m.stream != nil {
-			_ = m.stream.CloseSend()
+			m.close()
 		}
 	}
 	own := k.roster != nil && k.config.roster == nil

@@ -21,6 +21,7 @@
 //	use.go       where the time went
 //	failure.go   which process is to blame
 //	vigil.go     processes that are stopped, or out of reach
+//	parting.go   partitions, which gossip obeys; rifts.go: who does not hear whom
 //	serve.go     the gRPC service of `coordinator serve`, which outlives clusters
 //	losses.go    who is gone though the roster has it still
 //	status.go    what goes on; shutting down

@@ -23,6 +23,7 @@ type drive struct {
 	alarm   wallclock.Alarm // for the fabric
 	rings   chan struct{}
 	doing   string
+	ended   bool            // nothing is pending any more
 	late    pace.Lateness   // of the fabric
 	all     []pace.Lateness // of the nodes, when they have finished
 }
@@ -73,6 +74,16 @@ func (d *drive) set(i int) {
 		OriginPs: int64(d.mapping.Origin), StartNs: n.start, Dilation: uint64(d.mapping.Dilation)}}})
 }
 
+// hurry ends a batch that nobody waits for as soon as it can be, and in order, so that
+// the nodes are ready for the next one: emulated time no longer waits for the wall's.
+func (d *drive) hurry() {
+	now := d.clock.Now()
+	d.mapping = pace.Mapping{Origin: max(d.mapping.Emulated(now), d.mapping.Origin), Start: now, Dilation: 1}
+	for i := range d.nodes {
+		d.set(i)
+	}
+}
+
 // watch is how often silences are looked at, and clocks compared.
 const watch = time.Second
 
@@ -82,7 +93,7 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 	d.pacing.doing(d.doing)
 	tick := time.NewTicker(watch)
 	defer tick.Stop()
-	for {
+	for gone := d.pacing.gone; ; {
 		// What came before the clock is looked at, the fabric gets before it runs.
 		now := d.clock.Now()
 		if err := d.drain(ctx); err != nil {
@@ -90,7 +101,8 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 		}
 		d.forward(d.mapping.Emulated(now) + 1)
 		if d.quiet() {
-			return d.end()
+			d.end()
+			return nil
 		}
 		select {
 		case a := <-d.answers:
@@ -98,6 +110,9 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 				return err
 			}
 		case <-d.rings:
+		case <-gone:
+			gone = nil
+			d.hurry()
 		case <-tick.C:
 			if err := d.look(); err != nil {
 				return err
@@ -108,16 +123,12 @@ func (d *drive) run(ctx context.Context, b emu.Batch) error {
 	}
 }
 
-// end completes the timeline. Records of all processes are here only now, so
-// only now can they be put in order.
-func (d *drive) end() error {
-	if d.timeline == nil {
-		return nil
-	}
-	if d.shared != nil {
+// end completes the timeline: the records of all processes are here only now.
+func (d *drive) end() {
+	d.ended = true
+	if d.timeline != nil && d.shared != nil {
 		d.timeline.add(d.shared.TakeRecords())
 	}
-	return d.timeline.flush(shaping.Never)
 }
 
 func (d *drive) drain(ctx context.Context) error {
@@ -296,23 +307,23 @@ func (d *drive) kept(i int, m *railyardv1.Lateness) error {
 	return nil
 }
 
-// judge adds to a row how well the batch kept time.
-func (d *drive) judge(row *Pace) {
+// judge says how well the batch kept time, and that of a run before it no more.
+func (d *drive) judge(half *Half) {
 	slack := d.slack
 	if d.shared != nil {
 		slack = min(slack, d.fabric.LeastHop())
 	}
-	row.Dilation = d.mapping.Dilation
+	half.Dilation, half.Lateness, half.Straggler = d.mapping.Dilation, d.late, ""
 	for i := range d.all {
-		if d.all[i].Stall > row.Lateness.Stall {
-			row.Straggler = d.members[i].Name
+		if d.all[i].Stall > half.Lateness.Stall {
+			half.Straggler = d.members[i].Name
 		}
-		row.Lateness.Add(d.all[i])
+		half.Lateness.Add(&d.all[i])
 		if !d.members[i].shared {
+			row := d.pacing.row
 			_, err := d.members[i].offset()
 			row.ClockError = max(row.ClockError, err)
 		}
 	}
-	row.Lateness.Add(d.late)
-	row.Enough = row.Lateness.Enough(row.Dilation, slack)
+	half.Enough = half.Lateness.Enough(half.Dilation, slack)
 }

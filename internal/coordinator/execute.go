@@ -26,6 +26,7 @@ type session struct {
 	struck    *wire.Struck   // nil: no faults, and failures are errors
 	schedule  *fault.Schedule
 	trial     *trial.Trial // of the batch
+	divided   divided      // gossip
 	deaths    []Death
 	waiting   []emu.Waiter // when the batch failed
 	flipped   shaping.Time // up to when bits have turned over
@@ -180,6 +181,7 @@ func (s *session) rounds(ctx context.Context) error {
 				return err
 			}
 		}
+		s.divide(s.reached())
 		if s.timeline != nil {
 			if err := s.timeline.flush(s.conductor.Horizon()); err != nil {
 				return err

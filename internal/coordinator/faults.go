@@ -87,6 +87,7 @@ func (s *Server) edit(ctx context.Context, all, added []emu.Fault, removed []str
 	s.state.Lock()
 	defer s.state.Unlock()
 	s.faults = all
+	s.rest()
 	return told, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,7 @@ type member struct {
 	pid     int64
 	conn    *grpc.ClientConn
 	stream  railyardv1.NodeService_SessionClient
+	talk    sync.Mutex   // held while something is put on the stream
 	dead    bool         // killed by a fault: it has no part in the session any more
 	process *process     // nil when somebody else started it
 	spoke   atomic.Int64 // when it last said anything, in Unix nanoseconds
@@ -94,10 +96,22 @@ func (k *Cluster) raise(m *member) {
 // say sends a request. A broken stream tells its cause to the receiver, so that
 // the one who sends need not.
 func (m *member) say(r *railyardv1.SessionRequest) {
-	if m.dead {
-		return
+	if !m.dead {
+		m.send(r)
 	}
+}
+
+func (m *member) send(r *railyardv1.SessionRequest) {
+	m.talk.Lock()
+	defer m.talk.Unlock()
 	_ = m.stream.Send(r)
+}
+
+// close ends the session.
+func (m *member) close() {
+	m.talk.Lock()
+	defer m.talk.Unlock()
+	_ = m.stream.CloseSend()
 }
 
 // lost returns why a stream that ended did.

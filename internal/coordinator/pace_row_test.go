@@ -12,17 +12,26 @@ import (
 
 // TestPaceComesBack: what a coordinator elsewhere says of a row is what it found.
 func TestPaceComesBack(t *testing.T) {
-	want := Pace{Dilation: 7, Chosen: true, Limit: "work", OutOfPlace: 1, InPlace: 2, Enough: 9, Straggler: "node3", ClockError: 11,
-		Lateness: pace.Lateness{Departures: 1, MaxDeparture: 2, Deliveries: 30, Late: 4, MaxLate: 5, SumLate: 6, Stall: 7}}
+	want := Pace{Chosen: true, Limit: "work", Tried: 3, ClockError: 11,
+		OutOfPlace: Half{Dilation: 7, Tries: 1, Computed: 1, Enough: 7},
+		InPlace:    Half{Dilation: 8, Tries: 2, Computed: 2, Enough: 9, Straggler: "node3", Lateness: pace.Lateness{Stall: 7}}}
+	want.InPlace.Lateness.Departed(2)
+	want.InPlace.Lateness.Delivered(5000)
 	got, err := decodePace(encodePace(&want))
 	if err != nil || *got != want {
+		t.Errorf("%+v came back as %+v, %v", want, got, err)
+	}
+	want.InPlace = Half{} // an operation that has none
+	if got, err := decodePace(encodePace(&want)); err != nil || *got != want {
 		t.Errorf("%+v came back as %+v, %v", want, got, err)
 	}
 	if got, err := decodePace(encodePace(nil)); got != nil || err != nil {
 		t.Errorf("nothing came back as %v, %v", got, err)
 	}
 	for _, bad := range []*railyardv1.PaceVerdict{
-		{ClockErrorNs: -1}, {ComputedInPlacePs: -1}, {Dilation: 1 << 63}, {Lateness: &railyardv1.Lateness{Late: 1}},
+		{ClockErrorNs: -1}, {InPlace: &railyardv1.PacedHalf{Dilation: 1, Enough: 1, ComputedPs: -1}},
+		{OutOfPlace: &railyardv1.PacedHalf{Dilation: 1 << 63, Enough: 1 << 63}}, {OutOfPlace: &railyardv1.PacedHalf{Dilation: 2, Enough: 1}},
+		{OutOfPlace: &railyardv1.PacedHalf{Dilation: 1, Enough: 1, Lateness: &railyardv1.Lateness{StallNs: -1}}},
 	} {
 		if _, err := decodePace(bad); err == nil {
 			t.Errorf("%v is accepted", bad)
@@ -38,7 +47,7 @@ func TestOff(t *testing.T) {
 		want          int64
 	}{{us, us, 0}, {us + 1, us, 1}, {us - 1, us, 1}, {102 * us, 100 * us, 20}, {102*us + 1, 100 * us, 21}, {50 * us, 100 * us, 500}, {us, 0, 0}} {
 		row := sweep.Row{OutOfPlace: sweep.Cell{Time: test.got}}
-		if got := (&Pace{OutOfPlace: test.computed}).Off(&row); got != test.want {
+		if got := (&Pace{OutOfPlace: Half{Computed: test.computed}}).Off(&row); got != test.want {
 			t.Errorf("%v for %v is off by %d ‰, want %d", test.got, test.computed, got, test.want)
 		}
 	}

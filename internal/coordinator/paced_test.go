@@ -76,8 +76,8 @@ func TestPacedKeepsTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := row.Pace
-			if p.Off(&row.Row) != 0 || p.Lateness.Late != 0 || p.Lateness.Deliveries == 0 || p.Lateness.Stall != 0 || p.Enough != 1000 || p.ClockError != 0 {
+			p, l := row.Pace, row.Pace.Lateness()
+			if p.Off(&row.Row) != 0 || l.Late() != 0 || l.Deliveries.Count == 0 || l.Stall != 0 || p.Enough() != 1000 || p.Tries() != 2 || p.ClockError != 0 {
 				t.Errorf("contended %v: %+v", contended, p)
 			}
 			if row.OutOfPlace.Time == 0 || row.OutOfPlace.Time != want.rows[0].OutOfPlace.Time || row.InPlace.Time != want.rows[0].InPlace.Time {
@@ -152,18 +152,20 @@ func TestPacedTellsOverload(t *testing.T) {
 	var enough int64
 	inBubble(t, Config{Cluster: four(false)}, func(b *bubble) {
 		row := b.bench(wall("ring", 1000))
-		p := row.Pace
-		if p.Off(&row.Row) <= Tolerance || p.Lateness.Late == 0 || p.Lateness.MaxLate < shaping.Duration(by)-2*shaping.Microsecond {
-			t.Errorf("overloaded: off by %d ‰, %+v", p.Off(&row.Row), p.Lateness)
+		p, l := row.Pace, row.Pace.Lateness()
+		if p.Off(&row.Row) <= Tolerance || l.Late() == 0 || l.Deliveries.Max < shaping.Duration(by)-2*shaping.Microsecond {
+			t.Errorf("overloaded: off by %d ‰, %+v", p.Off(&row.Row), l)
 		}
-		enough = p.Enough
+		if enough = p.Enough(); p.Tries() != 2 {
+			t.Errorf("%d tries, at a dilation that was asked for", p.Tries())
+		}
 	}, slow(1, by))
 	if least := int64(by) * 1000 / int64(1795*shaping.Nanosecond); enough < least {
 		t.Errorf("%d would have been enough; with less than %d frames are late", enough, least)
 	}
 	inBubble(t, Config{Cluster: four(false)}, func(b *bubble) {
-		if row := b.bench(wall("ring", enough)); row.Pace.Off(&row.Row) != 0 || row.Pace.Lateness.Late != 0 {
-			t.Errorf("at dilation %d: off by %d ‰, %+v", enough, row.Pace.Off(&row.Row), row.Pace.Lateness)
+		if row := b.bench(wall("ring", enough)); row.Pace.Off(&row.Row) != 0 || row.Pace.OutOfPlace.Lateness.Late() != 0 {
+			t.Errorf("at dilation %d: off by %d ‰, %+v", enough, row.Pace.Off(&row.Row), row.Pace)
 		}
 	}, slow(1, by))
 }
@@ -178,12 +180,12 @@ func TestPacedChooses(t *testing.T) {
 		if !p.Chosen || p.Limit == "" || p.Off(&row.Row) > Tolerance {
 			t.Errorf("off by %d ‰ at %+v", p.Off(&row.Row), p)
 		}
-		if want := fmt.Sprintf("tried out at %d, ", p.Dilation/2); !strings.Contains(p.Limit, want) {
-			t.Errorf("at %d the limit is %q, which does not say %q", p.Dilation, p.Limit, want)
+		if want := fmt.Sprintf("tried out at %d, ", p.Dilation()/2); !strings.Contains(p.Limit, want) {
+			t.Errorf("at %d the limit is %q, which does not say %q", p.Dilation(), p.Limit, want)
 		}
-		less := b.bench(wall("ring", p.Dilation/2))
+		less := b.bench(wall("ring", p.Dilation()/2))
 		if margin*less.Pace.Off(&less.Row) <= Tolerance {
-			t.Errorf("dilation %d was chosen, but at half of it times are off by %d ‰", p.Dilation, less.Pace.Off(&less.Row))
+			t.Errorf("dilation %d was chosen, but at half of it times are off by %d ‰", p.Dilation(), less.Pace.Off(&less.Row))
 		}
 	}, slow(1, 10*time.Millisecond))
 }
@@ -248,15 +250,15 @@ func TestPacedNamesStraggler(t *testing.T) {
 					from := b.clock.Now() + lead + int64(after)
 					clock.stop(from, from+int64(stop))
 					row := b.bench(spec)
-					p := row.Pace
+					p, l := row.Pace, row.Pace.Lateness()
 					// It counts from what it was to do next, and that may have been its heartbeat.
-					late, want := row.OutOfPlace.Time-p.OutOfPlace, shaping.Duration(stop)*1000/dilation
+					late, want := row.OutOfPlace.Time-p.OutOfPlace.Computed, shaping.Duration(stop)*1000/dilation
 					if late < want*7/10 || late > want*11/10 || p.Off(&row.Row) <= Tolerance {
 						t.Errorf("contended %v, %d channels: stopped for %v after %v at dilation %d: late by %v, want about %v",
 							contended, channels, stop, after, dilation, late, want)
 					}
-					if name := b.members[2].Name; p.Straggler != name || p.Lateness.Stall < int64(stop)*8/10 {
-						t.Errorf("straggler %q, behind by %v; want %s, %v", p.Straggler, time.Duration(p.Lateness.Stall), name, stop)
+					if name := b.members[2].Name; p.Straggler() != name || l.Stall < int64(stop)*8/10 {
+						t.Errorf("straggler %q, behind by %v; want %s, %v", p.Straggler(), time.Duration(l.Stall), name, stop)
 					}
 				}, only(2, func(c *nodesim.Config) {
 					clock.Clock = c.Clock
@@ -291,7 +293,7 @@ func TestPacedElsewhere(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		inBubble(t, Config{Cluster: four(true)}, func(b *bubble) {
 			row := b.bench(wall("ring", 100_000)) // long enough for clocks to be compared again
-			if p := row.Pace; p.Off(&row.Row) != 0 || p.Lateness.Late != 0 || p.ClockError <= 0 || p.ClockError > int64(time.Millisecond) {
+			if p := row.Pace; p.Off(&row.Row) != 0 || p.OutOfPlace.Lateness.Late() != 0 || p.ClockError <= 0 || p.ClockError > int64(time.Millisecond) {
 				t.Errorf("a clock that is off by %v: off by %d ‰, %+v", by, p.Off(&row.Row), p)
 			}
 		}, only(1, func(c *nodesim.Config) { c.Clock = &shifted{c.Clock, int64(by)} }))
@@ -331,4 +333,40 @@ func TestPacedIsInterrupted(t *testing.T) {
 			t.Errorf("ended with %v", err)
 		}
 	})
+}
+
+// TestPacedWithoutFrames: where no frame leaves its process no dilation is looked for.
+func TestPacedWithoutFrames(t *testing.T) {
+	one := emu.Cluster{Groups: []emu.Group{{Count: 1, System: "dgx-h100", GPUs: 2}}}
+	inBubble(t, Config{Cluster: one, Capacity: &pace.Capacity{Wake: 1000, Stream: 1000, Frames: 1, Bytes: 1}}, func(b *bubble) {
+		p := b.bench(wall("ring", 0)).Pace
+		if p.Tried != 0 || p.Tries() != 2 || p.Dilation() != 1 || !strings.HasPrefix(p.Limit, "nothing") {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// TestPacedIsDeserted: a batch that nobody waits for any more does not keep a cluster
+// busy for as long as it would have taken by the wall, whether its dilation was asked
+// for or is being tried out; the next bench finds the cluster as it was.
+func TestPacedIsDeserted(t *testing.T) {
+	want := foresee(t, four(true), single("ring"))
+	for _, dilation := range []int64{0, pace.MaxDilation} {
+		host := &pace.Capacity{Wake: 1000, Stream: int64(time.Second), Frames: 1e9, Bytes: 1e12}
+		inBubble(t, Config{Cluster: four(true), Capacity: host}, func(b *bubble) {
+			began := b.clock.Now()
+			ctx, leave := context.WithTimeout(b.t.Context(), time.Second)
+			defer leave()
+			hungUp := errors.New("nobody listens")
+			err := b.Bench(b.t.Context(), wall("ring", dilation), Sink{Gone: ctx.Done(), Started: func(Started) error { return nil },
+				Row: func(Row) error { return hungUp }})
+			if took := time.Duration(b.clock.Now() - began); !errors.Is(err, hungUp) || took > 3*time.Second {
+				t.Errorf("dilation %d: left after 1 s, ended after %v: %v", dilation, took, err)
+			}
+			row, err := b.tryBench(wall("ring", 1000), nil)
+			if err != nil || row.OutOfPlace.Time != want.rows[0].OutOfPlace.Time || row.Pace.Off(&row.Row) != 0 || row.OutOfPlace.Wrong != 0 {
+				t.Errorf("dilation %d: the next bench: %v, %+v", dilation, err, row)
+			}
+		})
+	}
 }

@@ -95,7 +95,10 @@ func (s *Server) run(started func(service, join string)) error {
 			}
 			return s.give(nil)
 		case err == nil:
-			s.set(func() { s.cluster = k })
+			s.set(func() {
+				s.cluster = k
+				s.rest()
+			})
 			k.log.Info("ready")
 			if c.Ready != nil {
 				c.Ready()
@@ -212,7 +215,8 @@ var errHungUp = errors.New("who asked for the bench hung up")
 
 // Bench runs one bench at a time; a second one waits for the first. A client
 // that hangs up loses its bench, not the cluster: the batch in flight runs to
-// its end, so that the nodesims are ready for the next.
+// its end, keeping time with the wall no longer, so that the nodesims are ready for
+// the next.
 func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.CoordinatorService_BenchServer) error {
 	if _, err := s.await(stream.Context()); err != nil {
 		return wire.ToStatus(err)
@@ -257,7 +261,7 @@ func (s *Server) bench(k *Cluster, spec sweep.Spec, out *sender, timeline bool) 
 	}, Row: func(r Row) error {
 		s.book(&r)
 		return out.row(r)
-	}, Doing: out.doing, Changed: out.changed}
+	}, Doing: out.doing, Changed: out.changed, Gone: out.stream.Context().Done()}
 	if timeline {
 		sink.Timeline = out
 	}

@@ -9,13 +9,14 @@ import (
 )
 
 // Status says who is here and what goes on.
-func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1.StatusResponse, error) {
+func (s *Server) Status(ctx context.Context, _ *railyardv1.StatusRequest) (*railyardv1.StatusResponse, error) {
+	rifts := s.rifts(ctx)
 	s.state.Lock()
 	defer s.state.Unlock()
 	m := &railyardv1.StatusResponse{Version: s.config.Version, Running: s.running, Cluster: s.config.ClusterID,
 		DeclaredNodes: uint32(s.config.Cluster.Nodes()), ClusterYaml: string(s.config.Cluster.YAML()),
 		State:  railyardv1.ClusterState_CLUSTER_STATE_ASSEMBLING,
-		Faults: wire.EncodeFaults(s.faults)}
+		Faults: wire.EncodeFaults(s.faults), Rifts: rifts}
 	if s.last != nil {
 		m.Last = s.explained()
 	}
@@ -41,7 +42,7 @@ func (s *Server) Status(context.Context, *railyardv1.StatusRequest) (*railyardv1
 		alive[p.Name] = p.Role == gossip.Nodesim
 	}
 	for _, p := range s.cluster.members {
-		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: alive[p.Name] && !p.dead}
+		out := &railyardv1.MemberStatus{Name: p.Name, Address: p.GRPC, Version: p.Version, Alive: (alive[p.Name] || s.cluster.estranged(p)) && !p.dead}
 		for n := range p.Nodes.All() {
 			out.Nodes = append(out.Nodes, uint32(n))
 			_, gpus := s.cluster.fabric.GPURange(n)

@@ -227,7 +227,7 @@ func (s *session) mourn() {
 		if m.process != nil {
 			_ = m.process.cmd.Process.Kill()
 		} else {
-			_ = m.stream.CloseSend()
+			m.close()
 		}
 		s.await(i)
 		s.deaths = append(s.deaths, Death{Node: first(m.Nodes), Member: m.Name, Noticed: time.Since(start)})

@@ -192,18 +192,20 @@ func TestFlippedBitsAreFound(t *testing.T) {
 	}
 }
 
+// death is a case of TestUnforeseenDeath.
+type death struct {
+	name   string
+	before int // batches that end well
+	amid   bool
+	dead   []int // nodes
+}
+
 // TestUnforeseenDeath: a process that dies although no fault was to kill it leads to
 // what a killed one leads to, marked as perturbed, and the survivors go on: whenever
 // it dies, and also when another dies with it.
 func TestUnforeseenDeath(t *testing.T) {
 	t.Parallel()
-	c := emu.Cluster{Name: "unforeseen", Groups: []emu.Group{{Count: 5, System: "dgx-h100", GPUs: 2}}}
-	for _, test := range []struct {
-		name   string
-		before int // batches that end well
-		amid   bool
-		dead   []int
-	}{
+	for _, test := range []death{
 		{name: "before the first batch", dead: []int{2}},
 		{name: "in the first batch", amid: true, dead: []int{2}},
 		{name: "between two batches", before: 1, dead: []int{3}},
@@ -211,80 +213,88 @@ func TestUnforeseenDeath(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			hold, begun, release := paused(1)
-			if !test.amid {
-				release()
-			}
-			noticed := make(chan struct{}, 64)
-			r, err := start(t, Config{Cluster: c}, 5, hold, noticing(noticed))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			x, err := r.Struck(wire.Struck{Bear: emu.DefaultResilience(), Seed: 3, Horizon: ms}, nil, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			kill := func() {
-				for _, n := range test.dead {
-					r.nodes[n].stop()
-					_ = r.nodes[n].wait(t)
-				}
-				for range len(test.dead) * (5 - len(test.dead)) {
-					<-noticed // by each who is left
-				}
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), bound)
-			defer cancel()
-			b := struckRuns(x.Fabric().All())
-			well := func() {
-				t.Helper()
-				res, _, err := x.Execute(ctx, b)
-				if err != nil || res.Failure != nil || res.Wrong[0] != 0 {
-					t.Fatalf("%v %+v %v, want a batch that ends well", err, res.Failure, res.Wrong)
-				}
-				b.Runs[0].Offset = res.Next()
-			}
-			for range test.before {
-				well()
-			}
-			if test.amid {
-				go func() {
-					<-begun
-					kill()
-					release()
-				}()
-			} else {
-				kill()
-			}
-			res, _, err := x.Execute(ctx, b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var lost, left []int
-			for g := range x.Fabric().GPUs() {
-				if slices.Contains(test.dead, x.Fabric().NodeOf(g)) {
-					lost = append(lost, g)
-				} else {
-					left = append(left, g)
-				}
-			}
-			if f := res.Failure; f == nil || f.Cause != emu.PeerLost || !slices.Equal(f.Lost, lost) || res.Perturbed == 0 {
-				t.Fatalf("failure %+v, perturbed at %v, want %v lost", f, res.Perturbed, lost)
-			}
-			for _, d := range x.Deaths() {
-				if !slices.Contains(test.dead, d.Node) || !d.Unforeseen {
-					t.Errorf("death %+v", d)
-				}
-			}
-			if d := x.Deaths(); len(d) != len(test.dead) {
-				t.Errorf("deaths %+v, want those of nodes %v", d, test.dead)
-			}
-			b = struckRuns(left)
-			b.Runs[0].Offset = res.Next()
-			well()
+			test.play(t)
 		})
 	}
+}
+
+func (d *death) play(t *testing.T) {
+	c := emu.Cluster{Name: "unforeseen", Groups: []emu.Group{{Count: 5, System: "dgx-h100", GPUs: 2}}}
+	hold, begun, release := paused(1)
+	noticed := make(chan struct{}, 64)
+	r, err := start(t, Config{Cluster: c}, c.Nodes(), hold, noticing(noticed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	x, err := r.Struck(wire.Struck{Bear: emu.DefaultResilience(), Seed: 3, Horizon: ms}, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill := func() {
+		for _, n := range d.dead {
+			r.nodes[n].stop()
+			_ = r.nodes[n].wait(t)
+		}
+		for range len(d.dead) * (c.Nodes() - len(d.dead)) {
+			<-noticed // by each who is left
+		}
+		release()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	b := struckRuns(x.Fabric().All())
+	well := func() {
+		t.Helper()
+		res, _, err := x.Execute(ctx, b)
+		if err != nil || res.Failure != nil || res.Wrong[0] != 0 {
+			t.Fatalf("%v %+v %v, want a batch that ends well", err, res.Failure, res.Wrong)
+		}
+		b.Runs[0].Offset = res.Next()
+	}
+	if d.before > 0 {
+		release()
+	}
+	for range d.before {
+		well()
+	}
+	if d.amid {
+		go func() {
+			<-begun
+			kill()
+		}()
+	} else {
+		kill()
+	}
+	res, _, err := x.Execute(ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = struckRuns(d.judge(t, x, &res.Outcome))
+	b.Runs[0].Offset = res.Next()
+	well()
+}
+
+// judge looks at the outcome of the batch that the dead were missed in, and returns
+// the GPUs that are left.
+func (d *death) judge(t *testing.T, x *Struck, out *emu.Outcome) (left []int) {
+	t.Helper()
+	var lost []int
+	for g := range x.Fabric().GPUs() {
+		if slices.Contains(d.dead, x.Fabric().NodeOf(g)) {
+			lost = append(lost, g)
+		} else {
+			left = append(left, g)
+		}
+	}
+	if f := out.Failure; f == nil || f.Cause != emu.PeerLost || !slices.Equal(f.Lost, lost) || out.Perturbed == 0 {
+		t.Errorf("failure %+v, perturbed at %v, want %v lost", f, out.Perturbed, lost)
+	}
+	deaths := x.Deaths()
+	if len(deaths) != len(d.dead) || slices.ContainsFunc(deaths, func(e Death) bool { return !e.Unforeseen || !slices.Contains(d.dead, e.Node) }) {
+		t.Errorf("deaths %+v, want those of nodes %v", deaths, d.dead)
+	}
+	return left
 }
 
 // noticing has each nodesim say when it notices that the stream of a peer broke.

@@ -24,8 +24,18 @@ func newMerger(w io.Writer, f *fabric.Fabric) *merger {
 
 func (m *merger) add(recs []emu.Record) { m.pending = append(m.pending, recs...) }
 
+// forget drops what is not written yet: it is of a run that does not count.
+func (m *merger) forget() {
+	if m != nil {
+		m.pending = nil
+	}
+}
+
 // flush writes, in order, the records of events before the horizon.
 func (m *merger) flush(horizon shaping.Time) error {
+	if m == nil {
+		return nil // none wanted
+	}
 	slices.SortFunc(m.pending, emu.CompareRecords)
 	n, _ := slices.BinarySearchFunc(m.pending, horizon, func(r emu.Record, t shaping.Time) int {
 		if r.At < t {

@@ -40,7 +40,11 @@ func (k *Cluster) vigil() {
 func (k *Cluster) ask(m *member, silentSince time.Time) {
 	for !k.present(m) {
 		began := time.Now()
-		code := m.probe(k.ctx, k.config.Answer)
+		within := k.config.Answer
+		if k.estranged(m) {
+			within *= deafness
+		}
+		code := m.probe(k.ctx, within)
 		k.log.Debug("taken for dead", zap.String("member", m.Name), zap.Stringer("answers", code), zap.Duration("within", time.Since(began)))
 		switch code {
 		case codes.OK:

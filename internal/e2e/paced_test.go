@@ -34,6 +34,12 @@ type pacedResult struct {
 				Late      int64   `json:"late_deliveries"`
 				Straggler string  `json:"straggler"`
 				Behind    float64 `json:"straggler_behind_seconds"`
+
+				Tries      int       `json:"tries"`
+				Departures int64     `json:"departures"`
+				Deliveries int64     `json:"deliveries"`
+				OutOfPlace pacedHalf `json:"out_of_place"`
+				InPlace    pacedHalf `json:"in_place"`
 			} `json:"pace"`
 			Compare struct {
 				PredictOut float64 `json:"predict_out_of_place_ps"`
@@ -48,6 +54,36 @@ type pacedResult struct {
 			Enough      int64  `json:"enough_dilation"`
 		} `json:"trust"`
 	} `json:"railyard"`
+}
+
+// pacedHalf is the run that one time of a row is of.
+type pacedHalf struct {
+	Tries      int           `json:"tries"`
+	Departures pacedLateness `json:"departure_lateness"`
+	Deliveries pacedLateness `json:"delivery_lateness"`
+}
+
+type pacedLateness struct {
+	Count   int64      `json:"count"`
+	P50     int64      `json:"p50_ps"`
+	P99     int64      `json:"p99_ps"`
+	Max     int64      `json:"max_ps"`
+	Buckets [][2]int64 `json:"buckets"`
+}
+
+// whole checks that each span is in a bucket, the longest in the last.
+func (l *pacedLateness) whole(t *testing.T) {
+	t.Helper()
+	n, end := int64(0), int64(-1)
+	for _, b := range l.Buckets {
+		if b[0] <= end || b[1] < 1 {
+			t.Errorf("bucket up to %d ps with %d spans comes after one up to %d ps", b[0], b[1], end)
+		}
+		n, end = n+b[1], b[0]
+	}
+	if n == 0 || n != l.Count || l.P50 > l.P99 || l.P99 > l.Max || l.Max > end || l.Max < end-end/8 {
+		t.Errorf("%d spans, %d in buckets up to %d ps: p50 %d, p99 %d, max %d", l.Count, n, end, l.P50, l.P99, l.Max)
+	}
 }
 
 // paced starts a small all-reduce under the paced clock and returns where its
@@ -75,6 +111,16 @@ func result(t *testing.T, p *program, file string) (r pacedResult) {
 	for _, x := range r.Results {
 		if x.OutOfPlace.NWrong != 0 || x.InPlace.NWrong != 0 {
 			t.Errorf("wrong elements: %s", text)
+		}
+	}
+	for _, x := range r.Railyard.Rows {
+		p, out, in := &x.Pace, &x.Pace.OutOfPlace, &x.Pace.InPlace
+		for _, l := range []*pacedLateness{&out.Departures, &out.Deliveries, &in.Departures, &in.Deliveries} {
+			l.whole(t)
+		}
+		if p.Departures != p.Deliveries || p.Departures != out.Departures.Count+in.Departures.Count || p.Deliveries != out.Deliveries.Count+in.Deliveries.Count ||
+			out.Tries < 1 || in.Tries < 1 || p.Tries < out.Tries+in.Tries {
+			t.Errorf("what left, what came and how often does not add up: %+v", p)
 		}
 	}
 	return r

@@ -1,6 +1,7 @@
 package gossip
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -26,6 +27,9 @@ var (
 func (g gatekeeper) NotifyAlive(n *memberlist.Node) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err := g.divides(n); err != nil {
+		return err
+	}
 	if r := g.admit(n); r != nil {
 		return r
 	}
@@ -42,6 +46,10 @@ func (g gatekeeper) NotifyMerge(peers []*memberlist.Node) error {
 	welcome := 0
 	for _, n := range peers {
 		if n.Name == g.self { // from an earlier attempt
+			continue
+		}
+		if err := g.divides(n); err != nil {
+			refused = cmp.Or(refused, err)
 			continue
 		}
 		r := g.admit(n)

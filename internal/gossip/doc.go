@@ -11,6 +11,7 @@
 //	transport.go  memberlist's sockets, bound to a context
 //	ledger.go     the roster's own book of members; watching it
 //	delegate.go   what memberlist calls: who may enter the book
+//	cut.go        a network that is cut on purpose
 //	farewell.go   telling a process that left from one that died
 //	rejoin.go     looking for those that are missing
 //	knock.go      certainty about those whose process has ended
@@ -42,6 +43,9 @@
 // that is started again under its name is another member, and need not wait
 // until its predecessor is known to be dead; whoever waits for both to sort
 // themselves out waits as long as a crash takes to be noticed.
+//
+// A network can be cut on purpose, where an emulated partition keeps processes
+// apart: see cut.go. When such a cut is over, those apart meet again at once.
 //
 // # What is not here
 //

@@ -71,6 +71,8 @@ type ledger struct {
 	former   map[string]former    // who died, by wire name
 	heard    map[string]time.Time // when each last answered a probe of ours, by wire name
 	ended    map[string]bool      // whose process is no more, by wire name
+	beyond   Beyond               // who is cut off
+	far      map[string]bool      // the addresses of those
 
 	watchers map[*watcher]struct{}
 	done     chan struct{} // closed by close
@@ -81,7 +83,7 @@ func newLedger(self, cluster string, log *zap.Logger) *ledger {
 	return &ledger{
 		self: self, log: log, cluster: cluster,
 		here: map[string]Member{}, leaving: map[string]bool{}, admitted: map[string]string{}, strays: map[string]Stray{}, former: map[string]former{},
-		heard: map[string]time.Time{}, ended: map[string]bool{},
+		heard: map[string]time.Time{}, ended: map[string]bool{}, far: map[string]bool{},
 		watchers: map[*watcher]struct{}{}, done: make(chan struct{}),
 	}
 }

@@ -24,12 +24,15 @@ const (
 	// tells each side that the other takes it for dead; only the second carries
 	// the objections.
 	again = 500 * time.Millisecond
+	// eager is how many rounds follow each other that soon when a cut has been mended:
+	// the sides hear of that one after the other.
+	eager = 4
 )
 
 // former is a member that died.
 type former struct {
-	name, addr string
-	since      time.Time
+	Member
+	since time.Time
 }
 
 // bury remembers a member that died, unless another of its name is here; mu is
@@ -41,7 +44,7 @@ func (l *ledger) bury(wireName string, m Member) {
 		}
 	}
 	if len(l.former) < maxFormer {
-		l.former[wireName] = former{m.Name, m.Addr, time.Now()}
+		l.former[wireName] = former{m, time.Now()}
 	}
 }
 
@@ -50,7 +53,7 @@ func (l *ledger) bury(wireName string, m Member) {
 func (l *ledger) unbury(wireName string, m Member) {
 	delete(l.former, wireName)
 	for w, f := range l.former { // order: each is judged by itself
-		if f.name == m.Name || f.addr == m.Addr || time.Since(f.since) > remember {
+		if f.Name == m.Name || f.Addr == m.Addr || time.Since(f.since) > remember {
 			delete(l.former, w)
 		}
 	}
@@ -63,7 +66,7 @@ func (l *ledger) lost() []string {
 	var all []string
 	for _, f := range l.former { // order: shuffled below
 		if time.Since(f.since) <= remember {
-			all = append(all, f.addr)
+			all = append(all, f.Addr)
 		}
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -85,14 +88,16 @@ func (l *ledger) at(addr string) bool {
 // seek looks for those that are missing until the roster closes.
 func (r *Roster) seek(life context.Context) {
 	r.ledger.spawn(func() {
-		for pause := r.tuning.seekInterval; ; {
+		for pause, soon := r.tuning.seekInterval, 0; ; {
 			select {
 			case <-time.After(pause):
+			case <-r.mended:
+				soon = eager
 			case <-r.ledger.done:
 				return
 			}
 			answered := r.seekOnce(life)
-			if answered && pause != again {
+			if soon = max(soon-1, 0); soon > 0 || answered && pause != again {
 				pause = again
 			} else {
 				pause = r.tuning.seekInterval

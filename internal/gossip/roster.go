@@ -24,6 +24,7 @@ type Roster struct {
 	tuning    *tuning
 	addr      string
 	joined    []string           // the addresses that were joined
+	mended    chan struct{}      // holds a token when those that are missing may be in reach again
 	stop      context.CancelFunc // ends what the sockets dial
 
 	// life keeps Leave and Close apart, and guards closed. It holds a token
@@ -60,7 +61,8 @@ func Start(ctx context.Context, c Config) (*Roster, error) {
 func create(life context.Context, stop context.CancelFunc, c *Config) (*Roster, error) {
 	self := c.self(instance())
 	l := newLedger(wireName(self.Name, self.Instance), self.Cluster, c.logger())
-	r := &Roster{ledger: l, tuning: c.tuning, joined: c.Join, stop: stop, life: make(chan struct{}, 1)}
+	r := &Roster{ledger: l, tuning: c.tuning, joined: c.Join, stop: stop,
+		mended: make(chan struct{}, 1), life: make(chan struct{}, 1)}
 	mc, err := r.settings(life, c, self)
 	if err != nil {
 		return nil, err
@@ -88,12 +90,12 @@ func (r *Roster) settings(life context.Context, c *Config, self Member) (*member
 	gate := gatekeeper{r.ledger}
 	meta := func() []byte { return r.ledger.describe(self) }
 	mc.Alive, mc.Merge, mc.Events, mc.Ping, mc.Delegate = gate, gate, gate, gate, voice{r.ledger, meta, r.rumour}
-	if mc.Transport = c.Transport; c.Transport == nil {
+	if c.Transport == nil {
 		s, err := listen(life, c, logger)
 		if err != nil {
 			return nil, err
 		}
-		mc.Transport, r.transport = s, s
+		r.transport = s
 		mc.BindPort, mc.AdvertisePort = s.GetAutoBindPort(), s.GetAutoBindPort()
 		mc.AdvertiseAddr = c.AdvertiseAddr
 		if _, _, err := s.FinalAdvertiseAddr(mc.AdvertiseAddr, mc.AdvertisePort); err != nil {
@@ -101,6 +103,8 @@ func (r *Roster) settings(life context.Context, c *Config, self Member) (*member
 			return nil, &ConfigError{"AdvertiseAddr", fmt.Errorf("%w; name the address at which others reach this host", err)}
 		}
 	}
+	t := newSeverable(r.transport, r.ledger.severed)
+	mc.Transport, r.transport = t, t
 	return mc, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,41 @@ spec:
 	runs := lab.NewResults(u, r, lab.Complete).Runs
 	if l := runs[1].LeftOut; len(l) != 1 || l[0].GPU != 3 || l[0].At != int64(201*shaping.Microsecond) || runs[2].GaveUp == "" {
 		t.Errorf("results are %+v", runs)
+	}
+}
+
+// A fault that changed nothing is said to have struck nothing: one whose count is
+// that of the operation, whose operations are alike, whom chance spared. One that
+// struck, or changed a call, is not; nor is any before all is over.
+func TestIdleFaults(t *testing.T) {
+	u, r := carry(t, `apiVersion: railyard/v1alpha1
+kind: Scenario
+metadata: {name: idle}
+spec:
+  cluster: {system: dgx-h100, nodes: 2, gpus: 2, nics: 2}
+  run:
+    - {op: all_reduce, size: 64K, iterations: 2}
+    - {op: broadcast, size: 64K}
+  faults:
+    - {target: node0/gpu0, type: mismatch, count: 16384}
+    - {target: node0/gpu1, type: reorder}
+    - {at: 1us, target: node1/nic1, type: down, chance: 0.0001%}
+    - {target: node1, type: gdr-lost}
+    - {at: 1us, target: node1/nic0, type: rate, rate: 100Gb/s}
+    - {target: node1/gpu1, type: skip, after: 2 ops}
+`, nil)
+	var got []int
+	for _, f := range lab.NewResults(u, r, lab.Complete).Idle {
+		got = append(got, f.Fault)
+	}
+	if !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("struck nothing: %v, want the first three", got)
+	}
+	if got := strings.Count(lab.Table(u, r, lab.Complete), "struck nothing"); got != 3 {
+		t.Errorf("the table says %d times that a fault struck nothing", got)
+	}
+	if got := lab.NewResults(u, r, lab.Running).Idle; got != nil {
+		t.Errorf("while it runs: %v", got)
 	}
 }
 

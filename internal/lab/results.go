@@ -19,6 +19,7 @@ type Results struct {
 
 	Runs   []Run    `json:"runs"`
 	Faults []Strike `json:"faults"`
+	Idle   []Idle   `json:"struck_nothing,omitempty"`
 	Expect []Expect `json:"expect"`
 }
 
@@ -130,6 +131,13 @@ type Strike struct {
 	Late bool `json:"after_the_end,omitempty"`
 }
 
+// Idle is a fault that neither struck nor made a call differ.
+type Idle struct {
+	Fault int    `json:"fault"`
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+}
+
 // Expect is what became of an expectation.
 type Expect struct {
 	Entry int    `json:"entry"`
@@ -154,6 +162,11 @@ func NewResults(u *experiment.Setup, r *experiment.Report, state State) *Results
 			strike.To = &to
 		}
 		s.Faults = append(s.Faults, strike)
+	}
+	for i := range u.Scenario.Faults {
+		if f := &u.Scenario.Faults[i]; state == Complete && idle(u, r, i) {
+			s.Idle = append(s.Idle, Idle{i, u.FaultName(i), f.Type})
+		}
 	}
 	for _, j := range r.Expect {
 		s.Expect = append(s.Expect, Expect{Entry: j.Entry, Text: j.Text, State: string(j.State), Got: j.Got, Wall: j.Wall})

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -183,24 +184,34 @@ func strikes(b *strings.Builder, u *experiment.Setup, r *experiment.Report, stat
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", when, u.FaultName(s.Fault), parts(s.Parts), late)
 	}
 	for i := range u.Scenario.Faults {
-		if !struck(r, i) {
-			when := "in calls"
-			if u.Scenario.Faults[i].Type == "gdr-lost" {
-				when = "all the time"
-			}
-			fmt.Fprintf(w, "  %s\t%s\t\t\n", when, u.FaultName(i))
+		if struck(r, i) {
+			continue
 		}
+		when, nothing := "in calls", ""
+		switch {
+		case u.Scenario.Faults[i].Type == "gdr-lost":
+			when = "all the time"
+		case state == Complete && idle(u, r, i):
+			when, nothing = "never", "struck nothing"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t\t%s\n", when, u.FaultName(i), nothing)
 	}
 	w.Flush()
 }
 
-func struck(r *experiment.Report, fault int) bool {
+func struck(r *experiment.Report, i int) bool {
 	for _, s := range r.Strikes {
-		if s.Fault == fault {
+		if s.Fault == i {
 			return true
 		}
 	}
 	return false
+}
+
+// idle reports whether a fault neither struck nor made a call differ: the operation
+// had that size anyway, or never came, or chance was against it.
+func idle(u *experiment.Setup, r *experiment.Report, i int) bool {
+	return u.Scenario.Faults[i].Type != "gdr-lost" && !struck(r, i) && !slices.Contains(r.Called, i)
 }
 
 func parts(names []string) string {

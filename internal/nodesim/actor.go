@@ -52,6 +52,7 @@ type actor struct {
 	dialed  []func()
 	ready   bool  // the coordinator knows
 	failed  error // what the coordinator was told went wrong
+	severed bool  // gossip was cut off from others in this session
 
 	cluster emu.Cluster
 	faults  *fault.Schedule // nil: none
@@ -167,6 +168,8 @@ func (a *actor) handle(e *event) error {
 		return a.maybeFinish()
 	case e.request.GetStrike() != nil:
 		return a.strike(e.request.GetStrike())
+	case e.request.GetSever() != nil:
+		return a.sever(e.request.GetSever())
 	case e.request.GetAbort() != nil:
 		return wire.DecodeFailure(e.request.GetAbort().GetReason())
 	case e.request.GetClockProbe() != nil:
@@ -302,6 +305,7 @@ func (a *actor) say(m *railyardv1.SessionResponse) error {
 // hangUp closes the streams to the peers.
 func (a *actor) hangUp() {
 	close(a.over)
+	a.mend()
 	a.endPace()
 	a.inbox.close()
 	for _, p := range a.peers {

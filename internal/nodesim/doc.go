@@ -11,6 +11,7 @@
 //	outbox.go   frames gathered into batches
 //	passing.go  frames that come and go under the paced clock
 //	struck.go    faults that strike a session
+//	severed.go  gossip that a partition keeps from others
 //	peers.go    the streams to other nodesims, opened once and kept
 //	late.go     a process that comes, or comes back, when its nodes are hosted already
 //	mailbox.go  how everything reaches the actor

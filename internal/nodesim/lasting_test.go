@@ -2,8 +2,14 @@ package nodesim
 
 import (
 	"errors"
+	"runtime"
+	"slices"
 	"testing"
+	"time"
 
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/railyard/railyard/internal/gossip"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
 )
@@ -64,5 +70,90 @@ func TestNoNextSession(t *testing.T) {
 	x.cancel()
 	if err := s.wait(); !errors.Is(err, ErrOrphaned) {
 		t.Errorf("ended with %v, want orphaned", err)
+	}
+}
+
+func sever(m *railyardv1.Sever) *railyardv1.SessionRequest {
+	return &railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Sever{Sever: m}}
+}
+
+// apart waits until the nodesim's gossip has the coordinator for dead, or has it
+// back.
+func (s *stage) apart(want bool) {
+	s.t.Helper()
+	for late := time.Now().Add(bound); ; {
+		m, err := railyardv1.NewNodeServiceClient(s.conn).Hears(s.t.Context(), &railyardv1.HearsRequest{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if slices.Contains(m.GetMembers(), "coordinator") != want {
+			return
+		}
+		if time.Now().After(late) {
+			s.t.Fatalf("it hears %v, cut off: %v", m.GetMembers(), want)
+		}
+		runtime.Gosched()
+	}
+}
+
+// idle waits until the nodesim has no session.
+func (s *stage) idle() {
+	s.t.Helper()
+	for late := time.Now().Add(bound); ; {
+		r, err := healthpb.NewHealthClient(s.conn).Check(s.t.Context(), &healthpb.HealthCheckRequest{Service: inSession})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if r.GetStatus() == healthpb.HealthCheckResponse_NOT_SERVING {
+			return
+		}
+		if time.Now().After(late) {
+			s.t.Fatal("the session does not end")
+		}
+	}
+}
+
+// TestSevered: a nodesim whose gossip is cut off from the coordinator keeps its
+// session. When that breaks off the cut is over; and if the coordinator has ended,
+// although gossip could not tell, so does the nodesim.
+func TestSevered(t *testing.T) {
+	s := enter(t, nil)
+	x := s.open()
+	x.say(lasting(id))
+	s.peer(id, 0)
+	x.hear()
+	cut := sever(&railyardv1.Sever{Nodes: []uint32{0}, Coordinator: true})
+	x.say(cut)
+	s.coordinator.Cut(gossip.Beyond{Nodes: gossip.List(1)})
+	s.apart(true)
+	x.say(begin(0, nil))
+	if r := x.hear(); r.GetBegun() == nil {
+		t.Fatalf("response %v, want begun", r)
+	}
+	x.cancel()
+	s.coordinator.Cut(gossip.Beyond{})
+	s.apart(false)
+	x = s.open()
+	x.say(lasting(id + 1))
+	s.peer(id+1, 0)
+	x.hear()
+	x.say(cut)
+	s.coordinator.Cut(gossip.Beyond{Nodes: gossip.List(1)})
+	s.apart(true)
+	x.cancel() // the coordinator is there, and keeps its side of the cut
+	s.idle()
+	s.coordinator.Close()
+	if err := s.wait(); !errors.Is(err, ErrOrphaned) {
+		t.Errorf("ended with %v, want orphaned", err)
+	}
+}
+
+// TestSeveredFromNobody: a node that there is not is the coordinator's mistake.
+func TestSeveredFromNobody(t *testing.T) {
+	s := enter(t, nil)
+	x, _ := s.ready()
+	x.say(sever(&railyardv1.Sever{Nodes: []uint32{7}}))
+	if r := x.hear(); r.GetFailure().GetCause() != railyardv1.Cause_CAUSE_MISMATCH {
+		t.Errorf("response %v", r)
 	}
 }

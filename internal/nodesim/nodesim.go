@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -73,7 +74,9 @@ type node struct {
 	config Config
 	log    *zap.Logger
 	roster *gossip.Roster
-	ready  chan struct{} // closed when roster and orphan are set
+	ready  chan struct{}                 // closed when roster and orphan are set
+	life   context.Context               // of the process
+	head   atomic.Pointer[gossip.Member] // the coordinator that was seen last
 	end    context.CancelCauseFunc
 	lobby  *lobby
 	orphan *time.Timer // fires when there was no session for too long
@@ -141,6 +144,7 @@ func outward(to string) (string, error) {
 func (n *node) wait(ctx context.Context) error {
 	n.orphan = time.AfterFunc(n.config.Orphan, n.alone)
 	defer n.orphan.Stop()
+	n.life = ctx
 	close(n.ready)
 	go n.watch(ctx)
 	go n.usurped(ctx)
@@ -187,6 +191,9 @@ func (n *node) watch(ctx context.Context) {
 			n.log.Info("left", zap.String("member", e.Member.Name))
 		case gossip.Joined:
 			n.log.Info("joined", zap.String("member", e.Member.Name))
+			if e.Member.Role == gossip.Coordinator {
+				n.head.Store(&e.Member)
+			}
 			continue
 		default:
 			continue
@@ -228,14 +235,19 @@ func (n *node) ended(ctx context.Context, m gossip.Member) bool {
 }
 
 // bereft decides what follows a session that broke off: the end, if the
-// coordinator has ended, or else another session.
+// coordinator has ended, or else another session. The roster need not have the
+// coordinator: it may have been cut off, and is then waited for.
 func (n *node) bereft() {
-	for _, m := range n.roster.Members() {
-		if m.Role == gossip.Coordinator && n.ended(context.Background(), m) {
-			n.end(fmt.Errorf("%w: %s", ErrOrphaned, m))
-		}
-	}
 	n.orphan.Reset(n.config.Orphan)
+	m := n.head.Load()
+	if m == nil {
+		return
+	}
+	if n.ended(n.life, *m) {
+		n.end(fmt.Errorf("%w: %s", ErrOrphaned, m))
+		return
+	}
+	n.mourn(n.life, *m)
 }
 
 // follow reads the lifeline to its end.

@@ -82,14 +82,14 @@ func (p *paced) pace(m *railyardv1.Pace) error {
 		return wire.Failf(wire.Mismatch, "dilation %d from %d ps on: must be 1 to %d", m.GetDilation(), m.GetOriginPs(), int64(pace.MaxDilation))
 	}
 	p.mapping = pace.Mapping{Origin: shaping.Time(m.GetOriginPs()), Start: m.GetStartNs() + p.stopped, Dilation: int64(m.GetDilation())}
+	if s := p.kernel.Slack(); s != shaping.Duration(shaping.Never) {
+		p.lull = p.mapping.Lasts(s) / share
+	}
 	if p.running {
 		return nil
 	}
 	p.running = true
 	p.spoke = p.clock.Now()
-	if s := p.kernel.Slack(); s != shaping.Duration(shaping.Never) {
-		p.lull = p.mapping.Lasts(s) / share
-	}
 	early := p.early
 	p.early = nil
 	for i := range early {

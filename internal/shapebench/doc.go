@@ -6,11 +6,17 @@
 //	table.go    a line: what was measured, what is promised, whether it was kept
 //	rate.go     one flow, eight flows, and a flow on a long link
 //	latency.go  single messages; what a seed repeats
+//	stamp_*.go  when bytes were in a socket, as the kernel says
 //	host.go     how busy others keep the host; the process beside it
 //
-// It exits with 1 when a promise is broken on an idle host, with 2 when one is
-// broken and others used the host meanwhile, so that nobody can say why. Beside a
-// busy process nothing is promised but what a seed repeats.
+// A link's latency ends when bytes are in the socket of the far end. That a program
+// has read them takes the host's waking it in addition, as it does without a link; both
+// are printed.
+//
+// It exits with 1 when a promise is broken on a host that does nothing else, with 2
+// when one is broken and others used the host meanwhile, so that nobody can say why.
+// Beside a busy process of its own rates and shares are promised, and what a seed
+// repeats, but no latency.
 //
 // Imports shaping/link; nobody imports it.
 package main

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -11,6 +12,7 @@ type kind int
 
 const (
 	timing kind = iota // on an idle host
+	rate               // on one that does nothing else, idle or beside a process of our own that is busy
 	always             // whatever the host does
 	report             // never: a figure to compare others with
 )
@@ -40,15 +42,15 @@ func (r *round) broken(k kind) (n int) {
 	return n
 }
 
-// write prints the round. Where timing is not judged it says nothing of promises.
-func (r *round) write(w io.Writer, judged bool) {
+// write prints the round. Of promises that are not judged in it, it says nothing.
+func (r *round) write(w io.Writer, judged ...kind) {
 	fmt.Fprintf(w, "\n%s\n", r.title)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "WHAT\tMEASURED\tPROMISED\t")
 	for _, l := range r.lines {
 		verdict := ""
 		switch {
-		case l.kind == report || l.kind == timing && !judged:
+		case !slices.Contains(judged, l.kind):
 		case l.kept:
 			verdict = "kept"
 		default:

@@ -20,22 +20,74 @@ type pacedRow struct {
 
 // paceJSON is what a row says of the paced clock.
 type paceJSON struct {
-	Dilation     int64   `json:"dilation"`
-	Chosen       bool    `json:"chosen"` // by the coordinator
-	Limit        string  `json:"limit,omitempty"`
-	OutOfPlacePs int64   `json:"computed_out_of_place_ps"`
-	InPlacePs    int64   `json:"computed_in_place_ps"`
-	Off          float64 `json:"off"` // of the computed time, the worse half
-	Departures   uint64  `json:"departures"`
-	MaxDeparture int64   `json:"max_departure_lateness_ps"`
-	Deliveries   uint64  `json:"deliveries"`
-	Late         uint64  `json:"late_deliveries"`
-	MaxLate      int64   `json:"max_delivery_lateness_ps"`
-	SumLate      int64   `json:"sum_delivery_lateness_ps"`
-	Straggler    string  `json:"straggler,omitempty"`
-	Stall        float64 `json:"straggler_behind_seconds"`
-	Enough       int64   `json:"enough_dilation"`
-	ClockError   int64   `json:"clock_error_ns"`
+	Dilation     int64         `json:"dilation"` // the larger one of both halves
+	Chosen       bool          `json:"chosen"`   // by the coordinator
+	Limit        string        `json:"limit,omitempty"`
+	Tries        int           `json:"tries"` // how often a half was run in all, to choose the dilation or as it was not enough
+	OutOfPlacePs int64         `json:"computed_out_of_place_ps"`
+	InPlacePs    int64         `json:"computed_in_place_ps"`
+	Off          float64       `json:"off"` // of the computed time, the worse half
+	Departures   uint64        `json:"departures"`
+	MaxDeparture int64         `json:"max_departure_lateness_ps"`
+	Deliveries   uint64        `json:"deliveries"`
+	Late         uint64        `json:"late_deliveries"`
+	MaxLate      int64         `json:"max_delivery_lateness_ps"`
+	SumLate      int64         `json:"sum_delivery_lateness_ps"`
+	Straggler    string        `json:"straggler,omitempty"`
+	Stall        float64       `json:"straggler_behind_seconds"`
+	Enough       int64         `json:"enough_dilation"`
+	ClockError   int64         `json:"clock_error_ns"`
+	OutOfPlace   *pacedRunJSON `json:"out_of_place,omitempty"` // nothing was run
+	InPlace      *pacedRunJSON `json:"in_place,omitempty"`     // likewise
+}
+
+// pacedRunJSON is the run that one of a row's times is of.
+type pacedRunJSON struct {
+	Dilation   int64            `json:"dilation"`
+	Tries      int              `json:"tries"` // the last of which this is
+	Departures wallLatenessJSON `json:"departure_lateness"`
+	Deliveries wallLatenessJSON `json:"delivery_lateness"`
+}
+
+// latenessJSON is how late frames and credits were, each of them.
+type latenessJSON struct {
+	Count uint64 `json:"count"`
+	P50   int64  `json:"p50_ps"` // of emulated time
+	P99   int64  `json:"p99_ps"`
+	Max   int64  `json:"max_ps"`
+	Sum   int64  `json:"sum_ps"`
+}
+
+// wallLatenessJSON is that of one run, in full.
+type wallLatenessJSON struct {
+	latenessJSON
+	// The same in nanoseconds of wall time, which follow from the dilation.
+	WallP50 int64 `json:"p50_wall_ns"`
+	WallP99 int64 `json:"p99_wall_ns"`
+	WallMax int64 `json:"max_wall_ns"`
+	// Buckets are the longest span of each, in ps, and how many it has; those that
+	// have none are left out.
+	Buckets [][2]uint64 `json:"buckets"`
+}
+
+func newLateness(h *shaping.Histogram[shaping.Duration]) latenessJSON {
+	return latenessJSON{Count: h.Count, P50: int64(h.Percentile(50)), P99: int64(h.Percentile(99)), Max: int64(h.Max), Sum: int64(h.Sum)}
+}
+
+func newWallLateness(h *shaping.Histogram[shaping.Duration], dilation int64) wallLatenessJSON {
+	m := pace.Mapping{Dilation: dilation}
+	l := wallLatenessJSON{newLateness(h), m.Lasts(h.Percentile(50)), m.Lasts(h.Percentile(99)), m.Lasts(h.Max), [][2]uint64{}}
+	for place, n := range h.All() {
+		l.Buckets = append(l.Buckets, [2]uint64{uint64(shaping.BucketEnd(place)), n})
+	}
+	return l
+}
+
+func newPacedRun(h *coordinator.Half) *pacedRunJSON {
+	if h.Dilation == 0 {
+		return nil
+	}
+	return &pacedRunJSON{h.Dilation, h.Tries, newWallLateness(&h.Lateness.Departures, h.Dilation), newWallLateness(&h.Lateness.Deliveries, h.Dilation)}
 }
 
 // addPace notes how well the paced clock kept the times of a row, and what
@@ -46,13 +98,15 @@ func (t *table) addPace(r *coordinator.Row) {
 		return
 	}
 	x := pacedRow{size: r.Size, off: p.Off(&r.Row), Pace: *p,
-		errorPs: max(apart(r.OutOfPlace.Time, p.OutOfPlace), apart(r.InPlace.Time, p.InPlace))}
+		errorPs: max(apart(r.OutOfPlace.Time, p.OutOfPlace.Computed), apart(r.InPlace.Time, p.InPlace.Computed))}
 	t.paces = append(t.paces, x)
-	row, l := &t.rows[len(t.rows)-1], &p.Lateness
-	row.Pace = &paceJSON{Dilation: p.Dilation, Chosen: p.Chosen, Limit: p.Limit, OutOfPlacePs: int64(p.OutOfPlace), InPlacePs: int64(p.InPlace),
-		Off: float64(x.off) / 1000, Departures: l.Departures, MaxDeparture: int64(l.MaxDeparture), Deliveries: l.Deliveries, Late: l.Late,
-		MaxLate: int64(l.MaxLate), SumLate: int64(l.SumLate), Straggler: p.Straggler, Stall: time.Duration(l.Stall).Seconds(),
-		Enough: p.Enough, ClockError: p.ClockError}
+	row, l := &t.rows[len(t.rows)-1], p.Lateness()
+	row.Pace = &paceJSON{Dilation: p.Dilation(), Chosen: p.Chosen, Limit: p.Limit, Tries: p.Tries(),
+		OutOfPlacePs: int64(p.OutOfPlace.Computed), InPlacePs: int64(p.InPlace.Computed), Off: float64(x.off) / 1000,
+		Departures: l.Departures.Count, MaxDeparture: int64(l.Departures.Max),
+		Deliveries: l.Deliveries.Count, Late: l.Late(), MaxLate: int64(l.Deliveries.Max), SumLate: int64(l.Deliveries.Sum),
+		Straggler: p.Straggler(), Stall: time.Duration(l.Stall).Seconds(), Enough: p.Enough(), ClockError: p.ClockError,
+		OutOfPlace: newPacedRun(&p.OutOfPlace), InPlace: newPacedRun(&p.InPlace)}
 	if i := len(t.rows) - 1; i < len(t.predicted) {
 		q := &t.predicted[i]
 		row.Compare = &compareJSON{int64(q.OutOfPlace.Time), int64(r.OutOfPlace.Time), int64(q.InPlace.Time), int64(r.InPlace.Time)}
@@ -69,11 +123,9 @@ func (t *table) trust() trustJSON {
 	}
 	v := trustJSON{Trustworthy: true}
 	worst := -1
-	var all pace.Lateness
 	for i := range t.paces {
 		p := &t.paces[i]
-		all.Add(p.Lateness)
-		v.ErrorPs, v.Enough = max(v.ErrorPs, int64(p.errorPs)), max(v.Enough, p.Enough)
+		v.ErrorPs, v.Enough = max(v.ErrorPs, int64(p.errorPs)), max(v.Enough, p.Enough())
 		if worst < 0 || p.off > t.paces[worst].off {
 			worst = i
 		}
@@ -82,6 +134,8 @@ func (t *table) trust() trustJSON {
 		v.Why = "nothing was run"
 		return v
 	}
+	all := t.lateness()
+	v.Departures, v.Deliveries = new(newLateness(&all.Departures)), new(newLateness(&all.Deliveries))
 	// Times decide, and lateness is for the words alone: a process that stood
 	// still shifts times without making a single frame late.
 	p := &t.paces[worst]
@@ -98,28 +152,42 @@ func (t *table) trust() trustJSON {
 	return v
 }
 
+// lateness returns that of all rows together.
+func (t *table) lateness() (all pace.Lateness) {
+	for i := range t.paces {
+		l := t.paces[i].Lateness()
+		all.Add(&l)
+	}
+	return all
+}
+
 // came says how many frames came in time.
 func came(l *pace.Lateness) string {
 	switch {
-	case l.Deliveries == 0:
+	case l.Deliveries.Count == 0:
 		return "no frame left its process"
-	case l.Late == 0:
-		return fmt.Sprintf("all %d frames came in time", l.Deliveries)
+	case l.Late() == 0:
+		return fmt.Sprintf("all %d frames came in time", l.Deliveries.Count)
 	default:
-		return fmt.Sprintf("%d of %d frames were late", l.Late, l.Deliveries)
+		return fmt.Sprintf("%d of %d frames were late", l.Late(), l.Deliveries.Count)
 	}
 }
 
 // remedy says who held up a row that is off, and what to do about it. A larger
 // dilation gives frames more time, and makes nobody go on who was stopped.
 func remedy(p *pacedRow) (text string) {
-	if p.Straggler != "" {
-		text = fmt.Sprintf("; straggler %s, %v behind in wall time", p.Straggler, time.Duration(p.Lateness.Stall).Round(time.Microsecond))
+	stall, enough := max(p.OutOfPlace.Lateness.Stall, p.InPlace.Lateness.Stall), p.Enough()
+	if p.Straggler() != "" {
+		text = fmt.Sprintf("; straggler %s, %v behind in wall time", p.Straggler(), time.Duration(stall).Round(time.Microsecond))
 	}
-	if p.Lateness.Stall >= pace.Frozen {
+	switch {
+	case stall >= pace.Frozen:
 		return text + ": it was stopped, or got no processor, which no dilation makes up for; run it again"
+	case enough > pace.MaxDilation:
+		return text + fmt.Sprintf("; not even --dilation %d, the largest, would have been enough", int64(pace.MaxDilation))
+	default:
+		return text + fmt.Sprintf("; --dilation %d would have been enough", enough)
 	}
-	return text + fmt.Sprintf("; --dilation %d would have been enough", p.Enough)
 }
 
 func percent(thousandths int64) string {
@@ -137,29 +205,48 @@ func (t *table) pacedTiming() string {
 	if len(t.paces) == 0 {
 		return text
 	}
-	least, most, clocks, frames := t.paces[0].Dilation, t.paces[0].Dilation, int64(0), uint64(0)
+	clocks, reruns := int64(0), 0
 	for i := range t.paces {
 		p := &t.paces[i]
-		frames += p.Lateness.Deliveries
-		least, most, clocks = min(least, p.Dilation), max(most, p.Dilation), max(clocks, p.ClockError)
+		clocks = max(clocks, p.ClockError)
+		reruns += max(p.OutOfPlace.Tries-1, 0) + max(p.InPlace.Tries-1, 0)
 	}
-	if frames > 0 {
-		text += "; paced"
+	if all := t.lateness(); all.Deliveries.Count > 0 {
+		text += fmt.Sprintf("; %s; late in emulated time, p50, p99 and max: departures %s, deliveries %s",
+			t.dilations(), spread(&all.Departures), spread(&all.Deliveries))
 	} else {
-		text += "; nothing was paced, as nothing left a process: it took what computing takes, asked for"
+		text += "; nothing was paced, as nothing left a process: it took what computing takes, whatever the dilation"
 	}
-	text += fmt.Sprintf(" at dilation %d", least)
-	if most > least {
-		text += fmt.Sprintf(" to %d", most)
-	}
-	if last := &t.paces[len(t.paces)-1]; last.Chosen {
-		text += ", chosen; at less what would break first is " + last.Limit
+	if reruns > 0 {
+		text += fmt.Sprintf("; runs that were repeated, as their dilation was not enough: %d", reruns)
 	}
 	if clocks > 0 {
 		text += fmt.Sprintf("; clocks of other hosts known to %v", time.Duration(clocks))
 	}
 	return text + fmt.Sprintf("; %s, %d frames, %d events in %.2f s; %d iterations a cell at most",
 		procs(t.started.Procs), t.cost.Frames, t.cost.Events, t.cost.Wall.Seconds(), t.iterations)
+}
+
+// dilations says at which rows were paced, and what limits it.
+func (t *table) dilations() string {
+	least, most := t.paces[0].Dilation(), t.paces[0].Dilation()
+	for i := range t.paces {
+		d := t.paces[i].Dilation()
+		least, most = min(least, d), max(most, d)
+	}
+	text := fmt.Sprintf("paced at dilation %d", least)
+	if most > least {
+		text += fmt.Sprintf(" to %d", most)
+	}
+	if last := &t.paces[len(t.paces)-1]; last.Chosen {
+		text += ", chosen; at less what would break first is " + last.Limit
+	}
+	return text
+}
+
+// spread says how late things were.
+func spread(h *shaping.Histogram[shaping.Duration]) string {
+	return fmt.Sprintf("%v, %v and %v", h.Percentile(50), h.Percentile(99), h.Max)
 }
 
 // procs says how many processes.

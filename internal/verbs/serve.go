@@ -60,7 +60,7 @@ func (v verbs) status(ctx context.Context, c cli.StatusConfig) (cli.Status, erro
 	if err != nil {
 		return cli.Status{}, coded(ctx, err)
 	}
-	s := cli.Status{Coordinator: addr, Version: m.GetVersion(), ClusterID: m.GetCluster(), State: states[m.GetState()], Effect: []string{}}
+	s := cli.Status{Coordinator: addr, Version: m.GetVersion(), ClusterID: m.GetCluster(), State: states[m.GetState()], Effect: []string{}, CutOff: cutOff(m.GetRifts())}
 	if r := m.GetRunning(); r != "" {
 		s.State += " " + r
 	}
@@ -78,6 +78,21 @@ func (v verbs) status(ctx context.Context, c cli.StatusConfig) (cli.Status, erro
 		s.Last = &last
 	}
 	return s, coded(ctx, strike(f, m, &s, c.Ports || c.Format == "json"))
+}
+
+// cutOff says who does not hear whom.
+func cutOff(rifts []*railyardv1.Rift) []cli.CutOff {
+	all := make([]cli.CutOff, len(rifts))
+	for i, r := range rifts {
+		all[i] = cli.CutOff{Processes: r.GetMembers(), From: r.GetFrom(), State: "meeting"}
+		switch {
+		case r.GetParted() && r.GetNoticed():
+			all[i].State = "apart"
+		case r.GetParted():
+			all[i].State = "parting"
+		}
+	}
+	return all
 }
 
 // strike adds what faults do to the parts of a cluster.

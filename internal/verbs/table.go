@@ -114,6 +114,9 @@ type trustJSON struct {
 	ErrorPs     int64  `json:"error_ps"` // by how much a reported time may be off
 	// Enough is a dilation at which nothing would have been late.
 	Enough int64 `json:"enough_dilation,omitempty"`
+	// Departures and Deliveries are how late frames and credits of all rows were.
+	Departures *latenessJSON `json:"departure_lateness,omitempty"`
+	Deliveries *latenessJSON `json:"delivery_lateness,omitempty"`
 }
 
 func cost(c coordinator.Cost) costJSON {

@@ -37,7 +37,15 @@ func encodeFault(f *emu.Fault) *railyardv1.Fault {
 		Off:       f.Off,
 		DownForPs: some(int64(f.DownFor)), Share: some(f.Share), Rate: some(int64(f.Rate)), LatencyPs: some(int64(f.Latency)), JitterPs: some(int64(f.Jitter)), Loss: some(f.Loss),
 		Links: some(u32("links", f.Links)), Width: some(u32("width", f.Width)), Gen: some(u32("gen", f.Gen)),
-		Element: proto.Int64(f.Element), Bit: proto.Int32(int32(f.Bit)), By: some(text(f.By)), Count: some(f.Count)}
+		Element: proto.Int64(f.Element), Bit: proto.Int32(int32(f.Bit)), By: some(text(f.By)), Count: elements(f.Count)}
+}
+
+// elements is some for a count, of which 0 is one as well.
+func elements(n int64) *int64 {
+	if n == emu.NoElements {
+		return proto.Int64(0)
+	}
+	return some(n)
 }
 
 // some returns a parameter as it is sent, not at all where a fault does not have it.
@@ -55,7 +63,7 @@ func empty(bad *faults, in string, m *railyardv1.Fault) {
 	fields := r.Descriptor().Fields()
 	for i := range fields.Len() {
 		fd := fields.Get(i)
-		if fd.HasOptionalKeyword() && r.Has(fd) && r.Get(fd).Equal(fd.Default()) && fd.Name() != "element" && fd.Name() != "bit" {
+		if fd.HasOptionalKeyword() && r.Has(fd) && r.Get(fd).Equal(fd.Default()) && fd.Name() != "element" && fd.Name() != "bit" && fd.Name() != "count" {
 			bad.note(fmt.Errorf("%s%s %q: must be more than nothing; leave it out for the default of the type", in, fd.Name(), r.Get(fd).String()))
 		}
 	}
@@ -119,6 +127,9 @@ func decodeFault(bad *faults, in string, m *railyardv1.Fault) emu.Fault {
 	}
 	if m.Bit != nil {
 		f.Bit = int(m.GetBit())
+	}
+	if m.Count != nil && f.Count == 0 {
+		f.Count = emu.NoElements
 	}
 	empty(bad, in, m)
 	for _, v := range []struct {

@@ -106,6 +106,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	defer c.writes.Unlock()
 	for {
 		if err := c.mayWrite(); err != nil {
+			c.out.giveUp()
 			return n, c.failed("write", err)
 		}
 		if n == len(p) {
@@ -142,7 +143,7 @@ func (c *Conn) mayWrite() error {
 // tryPut puts the first segment of p, if there is room.
 func (c *Conn) tryPut(p []byte) int {
 	c.link.mu.Lock()
-	ok, n := c.out.room(), c.out.cut(len(p))
+	ok, n := c.out.mayPut(), c.out.cut(len(p))
 	c.link.mu.Unlock()
 	if !ok {
 		return 0

@@ -63,7 +63,7 @@ func (f *flow) short(now shaping.Time) {
 	done := f.ready.pop()
 	f.hold(-done.cost())
 	f.link.recycle(&done)
-	signal(f.roomy)
+	f.free(ended)
 }
 
 // learn moves the lead towards how long a write takes: down at once, up slowly, so

@@ -19,7 +19,7 @@
 // Delay is a time-ordered queue: what is under way does not hold back what comes
 // after, so latency costs no throughput. A segment's departure is computed from that
 // of the one before it, not from when the host got round to it, so a late wake-up
-// costs no rate.
+// costs no rate, nor does a late writer that waits for room.
 //
 // What is not here: the arithmetic of links (shaping), waiting (shaping/pacer),
 // gRPC (shaping/grpcshape). Anybody may import it.

@@ -52,6 +52,12 @@ type flow struct {
 	held    int          // cost of all that is put and not released
 	dropped bool         // what is put goes nowhere
 
+	// Whoever waits for room has something to send all the while, whenever the host
+	// lets it run. So what it then puts counts as put when there was room.
+	blocked bool             // somebody waits
+	freed   shaping.Time     // as of when there is room for it; Never: there is none yet
+	lag     shaping.Duration // by how much it is behind what it would have put by now
+
 	leaving       bool // leave is set
 	leave, arrive pacer.Event
 	// Each holds one: there may be room, there may be something ready. Either has
@@ -75,6 +81,47 @@ func (f *flow) room() bool {
 	queue := max(leastBuf, f.link.buffer/max(len(f.link.conns), 1))
 	window := max(leastBuf, f.link.window/max(f.way.large, 1))
 	return f.dropped || f.queued < queue && f.held < window
+}
+
+// mayPut reports whether there is room, for who then puts at once or waits.
+func (f *flow) mayPut() bool {
+	switch {
+	case !f.room():
+		f.blocked, f.freed = true, shaping.Never
+		return false
+	case f.blocked:
+		// What it was behind before counts still, until it has caught up: then it
+		// waited for what the link holds to be taken away, which is the host's part too.
+		f.lag = max(f.lag, f.link.now().Sub(f.freed))
+		f.blocked = false
+	}
+	return true
+}
+
+// giveUp says that who waited for room does so no more.
+func (f *flow) giveUp() {
+	f.link.mu.Lock()
+	defer f.link.mu.Unlock()
+	f.blocked = false
+}
+
+// free notes that there may be room as of an instant, and says so.
+func (f *flow) free(at shaping.Time) {
+	if f.blocked && f.freed == shaping.Never && f.room() {
+		f.freed = at
+	}
+	signal(f.roomy)
+}
+
+// asOf returns as of when something is put. Whoever is behind, and does not keep the
+// link busy even so, has been at rest: it is behind no more.
+func (f *flow) asOf(now shaping.Time) shaping.Time {
+	at := now.Add(-f.lag)
+	if f.waiting.empty() && at >= f.left {
+		f.lag = 0
+		return now
+	}
+	return at
 }
 
 // hold counts what a flow has in memory.
@@ -107,12 +154,12 @@ func (f *flow) put(s segment) {
 	}
 	f.link.rest()
 	now := f.link.now()
-	s.since, s.at = now, f.offset
+	s.since, s.at = f.asOf(now), f.offset
 	f.offset += shaping.Bytes(len(s.data))
 	f.hold(s.cost())
 	f.link.busy++
 	if f.waiting.empty() && now >= f.left {
-		f.send(now, now, s)
+		f.send(now, max(f.left, s.since), s)
 		return
 	}
 	f.queued += s.cost()
@@ -134,7 +181,9 @@ func (f *flow) send(now, at shaping.Time, s segment) {
 	}
 	size := shaping.Bytes(len(s.data))
 	p := f.way.chain.Pass(now, at, shaping.Segment{Stream: f.stream, Offset: s.at, Size: size})
-	f.left = p.Left
+	if f.left = p.Left; f.left > now {
+		f.lag = 0
+	}
 	f.last = max(f.last, p.Arrives)
 	s.due = f.last
 	f.way.stats.Lost += int64(p.Lost)
@@ -163,15 +212,16 @@ func (f *flow) onLeave(time.Duration) {
 	f.credit += f.link.quantum
 	for !f.waiting.empty() && len(f.waiting.first().data) <= f.credit {
 		s := f.waiting.pop()
+		at := max(f.left, s.since)
 		f.queued -= s.cost()
 		f.credit -= len(s.data)
-		f.send(now, max(f.left, s.since), s)
+		f.free(at)
+		f.send(now, at, s)
 	}
 	if f.waiting.empty() {
 		f.credit = 0
 	}
 	f.awaitLeave()
-	signal(f.roomy)
 }
 
 // onArrive runs when the first segment that flies is due, or shortly before.
@@ -247,7 +297,7 @@ func (f *flow) release(s *segment) {
 	defer f.link.mu.Unlock()
 	f.hold(-s.cost())
 	f.link.recycle(s)
-	signal(f.roomy)
+	f.free(f.link.now())
 }
 
 // drop forgets all that is under way, and what will be put.

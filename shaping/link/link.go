@@ -147,7 +147,9 @@ func (l *Link) rest() {
 	}
 	l.lay()
 	for c := range l.conns {
-		c.in.left, c.in.last, c.out.left, c.out.last = 0, 0, 0, 0
+		for _, f := range []*flow{c.in, c.out} {
+			f.left, f.last, f.lag, f.freed = 0, 0, 0, shaping.Never
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (c *Conn) putRead(s segment) {
 func (c *Conn) awaitRoom() bool {
 	for {
 		c.link.mu.Lock()
-		room := c.in.room()
+		room := c.in.mayPut()
 		c.link.mu.Unlock()
 		switch {
 		case isClosed(c.closed):

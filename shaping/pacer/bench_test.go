@@ -27,8 +27,8 @@ func BenchmarkWake(b *testing.B) {
 }
 
 func report(b *testing.B, what string, l *Lateness) {
-	b.ReportMetric(float64(l.Quantile(0.5))/1e3, what+"-p50-µs")
-	b.ReportMetric(float64(l.Quantile(0.99))/1e3, what+"-p99-µs")
+	b.ReportMetric(float64(l.Percentile(50))/1e3, what+"-p50-µs")
+	b.ReportMetric(float64(l.Percentile(99))/1e3, what+"-p99-µs")
 }
 
 // BenchmarkSet is what an event costs that is due at once.

@@ -5,7 +5,12 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/railyard/railyard/shaping"
 )
+
+// Lateness is how late things were.
+type Lateness = shaping.Histogram[time.Duration]
 
 // Instant is a point in wall time: nanoseconds of a monotonic clock. Of a pacer
 // made by New on Linux that is CLOCK_MONOTONIC, so instants of processes on one

@@ -1,18 +1,27 @@
 package smi
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/railyard/railyard/emu/machine"
 )
 
-// Read reads what nvidia-smi topo -m printed: a machine for each table in the
-// text, called name, or name-0, name-1 and so on. An error says why there is no
-// table, or where it contradicts itself.
+// Read reads what nvidia-smi topo -m printed, or rocm-smi --showtopo or amd-smi
+// topology: a machine for each table in the text, called name, or name-0, name-1
+// and so on. An error says why there is no table, or where it contradicts itself;
+// it is ErrNoTable where nothing looks like one.
 func Read(name string, data []byte) (*machine.Import, error) {
 	tables, err := scan(data)
 	if err != nil {
-		return nil, err
+		report, other := readROCm(data)
+		switch {
+		case other != nil:
+			return nil, other
+		case report == nil:
+			return nil, err
+		}
+		tables = []*raw{report}
 	}
 	in := &machine.Import{}
 	for i, r := range tables {
@@ -134,6 +143,12 @@ func (b *builder) switches(top []int, at machine.Place) {
 	}
 }
 
+// What GPUs in a report of rocm-smi are taken for.
+const (
+	amdClass = 0x120000 // a processing accelerator, as AMD's are since MI300
+	amdArch  = "gfx942"
+)
+
 // Domains of made-up bus ids; those of bridges are as Azure makes up its own.
 const (
 	gpuDomain    = 0x0000
@@ -163,6 +178,9 @@ func (b *builder) devices() {
 	for i, label := range b.labels {
 		if i < b.gpus {
 			g := machine.GPU{PCI: machine.PCI{BusID: busID(gpuDomain, i), At: b.to[i]}, NUMA: b.of[i].own}
+			if b.report {
+				g.Class, g.Arch, g.BusID = amdClass, amdArch, cmp.Or(b.names[label], g.BusID)
+			}
 			b.m.GPUs = append(b.m.GPUs, g)
 			continue
 		}

@@ -1,6 +1,7 @@
 package smi
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,17 @@ func parseCell(word string) (machine.Distance, bool) {
 	return machine.Distance{}, false
 }
 
+// unread are words in place of a cell that tell no distance.
+var unread = []string{"N/A", "ERR!", "ERR", "ERROR", "UNKNOWN", "NONE", "?", "-", "--"}
+
+// isUnread reports whether a word stands for a cell, and tells no distance: a
+// count of links that no GPU has among them.
+func isUnread(word string) bool {
+	_, count := numbered(word, "NV")
+	_, known := parseCell(word)
+	return slices.Contains(unread, strings.ToUpper(word)) || count && !known
+}
+
 // peerWords stand in the cells of nvidia-smi topo -p2p, a report of what peer to
 // peer is possible.
 var peerWords = []string{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"}
@@ -52,16 +64,19 @@ func isDevice(word string) bool {
 	if len(word) > maxLabel || word == "" || strings.Trim(word, "0123456789") == word[:0] {
 		return false
 	}
-	if _, cell := parseCell(word); cell {
+	if _, cell := parseCell(word); cell || isUnread(word) {
 		return false
 	}
 	for _, c := range []byte(word) {
-		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !alnum && !strings.ContainsRune("_-.:@", rune(c)) {
+		if !isAlnum(c) && !strings.ContainsRune("_-.:@", rune(c)) {
 			return false
 		}
 	}
 	return word[len(word)-1] >= '0' && word[len(word)-1] <= '9'
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // affinity is what stands behind the cells of a GPU.

@@ -1,7 +1,10 @@
 // Package smi reads and prints the table of nvidia-smi topo -m: how near the
-// GPUs and NICs of a server are to each other, and to which CPUs.
+// GPUs and NICs of a server are to each other, and to which CPUs. It reads the
+// tables of rocm-smi and amd-smi, too.
 //
 //	scan.go    lines as people paste them: which are header, rows, legend
+//	line.go    what a line says, without what pasting and logging put around it
+//	rocm.go    what AMD's tools print, made such a table
 //	cell.go    what stands in a cell, and behind the cells
 //	table.go   Table: cells by device; what was said twice, or not at all
 //	group.go   devices that are near each other, level by level

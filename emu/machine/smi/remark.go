@@ -9,11 +9,31 @@ import (
 
 // remarks notes what the table does not tell.
 func (t *table) remarks(m *machine.Machine) {
+	t.remarkNumbers()
 	t.remarkRows()
 	t.remarkLinks(m)
 	t.remarkAffinity(m)
 	t.say(machine.Assumed, "bridges", "bus ids, bridges and host bridges are made up, so that distances are those of the table")
 	t.say(machine.Missing, "rates", "PCIe generation and lanes, GPU models, speeds of NICs and of NVLinks are not in the table")
+}
+
+// remarkNumbers names GPUs that the numbers leave out, as when one has fallen off
+// the bus: in the machine they count on without it.
+func (t *table) remarkNumbers() {
+	var lost []string
+	next, moved := 0, ""
+	for i, label := range t.labels[:t.gpus] {
+		n, _ := isGPU(label)
+		for ; next < n && len(lost) < maxRows; next++ {
+			lost = append(lost, fmt.Sprintf("GPU%d", next))
+		}
+		if next = n + 1; n != i && moved == "" {
+			moved = fmt.Sprintf("%s is gpu%d here", label, i)
+		}
+	}
+	if lost != nil {
+		t.say(machine.Missing, some(lost), "no column: the numbers leave it out; %s", moved)
+	}
 }
 
 func (t *table) remarkRows() {
@@ -23,10 +43,9 @@ func (t *table) remarkRows() {
 			missing = append(missing, label)
 		}
 	}
-	if missing == nil {
-		return
+	if missing != nil {
+		t.say(machine.Missing, some(missing), "no row; what other rows say is taken")
 	}
-	t.say(machine.Missing, some(missing), "no row; what other rows say is taken")
 	n, first := 0, ""
 	for i, label := range t.labels {
 		for j := range i {
@@ -44,27 +63,28 @@ func (t *table) remarkRows() {
 }
 
 func (t *table) remarkLinks(m *machine.Machine) {
+	if t.report {
+		t.say(machine.Assumed, "GPUs", "the report names no model; taken as %s, change arch in the cluster file", amdArch)
+	}
 	most := 0
 	for i := range t.gpus {
 		most = max(most, t.most(i))
 	}
-	if t.gpus < 2 {
+	switch {
+	case t.gpus < 2:
 		return
-	}
-	if most == 0 {
+	case most == 0 && t.report:
+		t.say(machine.Missing, "nvlinks", "XGMI joins no two GPUs; they reach each other over PCIe")
+		return
+	case most == 0:
 		t.say(machine.Missing, "nvlinks", "the table shows none; nvidia-smi topo -mp never does, so that is no proof unless topo -m printed it")
 		return
+	case t.report:
+		t.say(machine.Assumed, "nvlinks", "one XGMI link joins each pair of the least weight: the report does not count them")
 	}
 	t.say(machine.Assumed, "GPUs", "what lies between two on PCIe is not said where NVLink joins them: NODE on one NUMA node, else SYS, unless NICs tell more")
 	if len(m.Planes) == 0 {
-		if t.gpus == 2 {
-			t.say(machine.Assumed, "nvlinks", "taken as point to point; two GPUs on a switch look the same")
-		}
-		for i := range t.gpus {
-			if t.most(i) == 0 {
-				t.say(machine.Odd, t.labels[i], "has no NVLink, while others have: its record may be incomplete, or its links down")
-			}
-		}
+		t.remarkMesh()
 		return
 	}
 	t.say(machine.Assumed, "nvlinks", "more than a GPU could share out between its peers, so switched; the number of switches is not said")
@@ -74,6 +94,26 @@ func (t *table) remarkLinks(m *machine.Machine) {
 			t.say(machine.Odd, t.labels[i], "has no NVLink, while others have %d: its record may be incomplete, or its links down", most)
 		case n < most:
 			t.say(machine.Odd, t.labels[i], "has %d NVLinks, while others have %d: some may be down", n, most)
+		}
+	}
+}
+
+// remarkMesh names GPUs that have fewer links from point to point than others.
+func (t *table) remarkMesh() {
+	if t.gpus == 2 && !t.report {
+		t.say(machine.Assumed, "nvlinks", "taken as point to point; two GPUs on a switch look the same")
+	}
+	most := 0
+	for i := range t.gpus {
+		most = max(most, t.sum(i))
+	}
+	for i := range t.gpus {
+		silent := slices.ContainsFunc(t.cells[i][:t.gpus], func(c cell) bool { return !c.known })
+		switch n := t.sum(i); {
+		case n == 0:
+			t.say(machine.Odd, t.labels[i], "has no NVLink, while others have: its record may be incomplete, or its links down")
+		case n < most && !silent:
+			t.say(machine.Odd, t.labels[i], "has %d NVLinks, while others have up to %d: some may be down, or lead to GPUs that are not in the table", n, most)
 		}
 	}
 }
@@ -117,6 +157,9 @@ func (t *table) remarkAffinity(m *machine.Machine) {
 
 // remarkNICs names NICs that no GPU is near.
 func (t *table) remarkNICs(m *machine.Machine) {
+	if len(m.NICs) == 0 {
+		t.say(machine.Missing, "nics", "the table has none")
+	}
 	var alone []string
 	for i := range m.NICs {
 		home := m.NUMAOf(m.NICs[i].At)

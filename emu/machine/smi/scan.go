@@ -1,27 +1,16 @@
 package smi
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/railyard/railyard/emu/machine"
-)
-
-// What a file may have. A table of 72 GPUs and 72 NICs has some 60 KB.
-const (
-	maxBytes = 2_000_000
-	maxRows  = machine.MaxDevices // of a table, and columns
-	maxLabel = 64
 )
 
 // row is a line with the cells of a device.
 type row struct {
 	label string
-	cells []machine.Distance
+	cells []cell
 	tail  string // what follows the cells
 	line  int
 }
@@ -33,77 +22,224 @@ type raw struct {
 	rows       []row
 	names      map[string]string // legend: NIC0 is mlx5_0
 	line       int
-	peer       bool // a table of topo -p2p
+	prefix     string // what a log has in front of each line
+	csv        bool   // commas part the columns
+	open       bool   // the last row may go on in the next line
+	peer       bool   // a table of topo -p2p
+	report     bool   // a report of rocm-smi, made into a table
 }
 
-var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+// scanner finds the tables in a text.
+type scanner struct {
+	tables  []*raw
+	current *raw
+	header  string // lines that may be the beginning of a header
+}
+
+// What a file may have. A table of 72 GPUs and 72 NICs has some 60 KB.
+const (
+	maxBytes = 2_000_000
+	maxRows  = 1024 // of a table, and columns: machine.MaxDevices
+	maxLabel = 64
+	maxLine  = 64 * maxRows // of a header
+	// maxTables is how many machines one file may list.
+	maxTables = 64
+	// maxCells is how many cells all tables of a file may have together.
+	maxCells = 1 << 21
+)
+
+// ErrNoTable says that a text has nothing that looks like a table.
+var ErrNoTable = errors.New("holds no table of nvidia-smi topo -m: neither a header GPU0 GPU1 … nor a row GPU0 X NV18 …")
 
 // scan finds the tables in a text.
 func scan(data []byte) ([]*raw, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("the file is larger than %d bytes, the most that is read", maxBytes)
 	}
-	var tables []*raw
-	current := &raw{names: map[string]string{}} // of rows before any header
+	s := scanner{current: &raw{names: map[string]string{}}} // of rows before any header
 	number := 0
 	for line := range strings.Lines(string(data)) {
 		number++
-		line = clean(line)
-		if columns, affinities := header(line); columns != nil {
-			if len(columns) > maxRows {
-				return nil, fmt.Errorf("line %d: a table of more than %d rows or columns", number, maxRows)
-			}
-			if len(tables) == maxTables {
-				return nil, fmt.Errorf("line %d: more than %d tables", number, maxTables)
-			}
-			current = &raw{columns: columns, affinities: affinities, names: map[string]string{}, line: number}
-			tables = append(tables, current)
-			continue
+		if err := s.line(clean(line)); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
-		if r, ok := parseRow(line, current); ok {
-			r.line = number
-			next, _ := word(r.tail)
-			current.peer = current.peer || len(r.cells) < len(current.columns) && slices.Contains(peerWords, next)
-			if len(tables) == 0 {
-				tables = append(tables, current)
-			}
-			if current.rows = append(current.rows, r); len(current.rows) > maxRows || len(r.cells) > maxRows {
-				return nil, fmt.Errorf("line %d: a table of more than %d rows or columns", number, maxRows)
-			}
-		} else if nic, name, ok := legend(line); ok {
-			current.names[nic] = name
+		if n := len(s.current.rows); n > 0 && s.current.rows[n-1].line == 0 {
+			s.current.rows[n-1].line = number
+		}
+		if s.current.line == 0 && len(s.tables) > 0 {
+			s.current.line = number
 		}
 	}
-	return choose(tables, data)
+	return choose(s.tables)
 }
 
-// choose leaves out tables of topo -p2p, which people paste behind the other.
-func choose(tables []*raw, data []byte) ([]*raw, error) {
+// line reads a line: of a header, of a row, or of a legend; others are no part
+// of a table.
+func (s *scanner) line(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	if taken, err := s.head(text); taken || err != nil {
+		return err
+	}
+	text = s.route(text)
+	t := s.current
+	if t.csv {
+		text = uncomma(text)
+	}
+	if r, ok := parseRow(text, t); ok {
+		return s.row(r)
+	}
+	if t.open && t.goOn(text) {
+		return nil
+	}
+	t.open = false
+	if nic, name, ok := legend(text); ok {
+		t.names[nic] = name
+	}
+	return nil
+}
+
+// head reads a line of a header, which may be wrapped into several.
+func (s *scanner) head(text string) (taken bool, err error) {
+	before := s.header
+	s.header = ""
+	if joined := before + "\t" + text; before != "" && len(s.current.rows) == 0 && onlyHeader(text) && distinct(joined) {
+		s.header = joined
+		h, ok := header(joined)
+		if !ok {
+			return true, nil
+		}
+		return true, s.begin(h, s.current.columns != nil)
+	}
+	if h, ok := header(text); ok {
+		s.header = text
+		return true, s.begin(h, false)
+	}
+	if _, gpu := isGPU(firstWord(text)); gpu && onlyHeader(text) {
+		s.header = text // it ends amid "CPU Affinity"
+		s.current = &raw{names: map[string]string{}}
+		return true, nil
+	}
+	return false, nil
+}
+
+// distinct reports whether no device is twice in a header.
+func distinct(line string) bool {
+	seen := map[string]bool{}
+	for _, w := range strings.Fields(line) {
+		if isDevice(w) && seen[w] {
+			return false
+		}
+		seen[w] = true
+	}
+	return true
+}
+
+// begin begins a table, or corrects the one whose header goes on.
+func (s *scanner) begin(h raw, again bool) error {
+	switch {
+	case len(h.columns) > maxRows:
+		return fmt.Errorf("a table of more than %d rows or columns", maxRows)
+	case again:
+		s.current.columns, s.current.affinities = h.columns, h.affinities
+		return nil
+	case len(s.tables) == maxTables:
+		return fmt.Errorf("more than %d tables", maxTables)
+	}
+	h.names = map[string]string{}
+	s.current = &h
+	s.tables = append(s.tables, s.current)
+	return nil
+}
+
+// route makes the table current whose lines have what the text begins with, and
+// takes that away: a log of several hosts may mix their lines.
+func (s *scanner) route(text string) string {
+	trimmed := strings.TrimLeft(text, " \t")
+	var to *raw
+	for _, t := range s.tables {
+		if begins(trimmed, t.prefix) && (to == nil || len(t.prefix) >= len(to.prefix)) {
+			to = t
+		}
+	}
+	if to == nil {
+		return text
+	}
+	s.current = to
+	return trimmed[len(to.prefix):]
+}
+
+// begins reports whether a text begins with a prefix, and not with a longer word.
+func begins(text, prefix string) bool {
+	rest, ok := strings.CutPrefix(text, prefix)
+	return ok && prefix != "" && (rest == "" || !isAlnum(prefix[len(prefix)-1]) || !isAlnum(rest[0]))
+}
+
+func (s *scanner) row(r row) error {
+	t := s.current
+	next, _ := word(r.tail)
+	t.peer = t.peer || len(r.cells) < len(t.columns) && slices.Contains(peerWords, next)
+	if len(s.tables) == 0 {
+		s.tables = append(s.tables, t)
+	}
+	if t.rows = append(t.rows, r); len(t.rows) > maxRows || len(r.cells) > maxRows {
+		return fmt.Errorf("a table of more than %d rows or columns", maxRows)
+	}
+	t.open = !t.peer && t.lacks(&t.rows[len(t.rows)-1])
+	return nil
+}
+
+// lacks reports whether a row has less than its header promises.
+func (t *raw) lacks(r *row) bool {
+	_, gpu := isGPU(r.label)
+	return len(r.cells) < len(t.columns) || gpu && t.affinities > 0 && strings.TrimSpace(r.tail) == ""
+}
+
+// goOn adds a line to the last row, if it has what that lacks.
+func (t *raw) goOn(text string) bool {
+	r := &t.rows[len(t.rows)-1]
+	if strings.Contains(text, "=") { // a legend
+		return false
+	}
+	if len(r.cells) < len(t.columns) {
+		more, tail := cells(text, len(t.columns)-len(r.cells))
+		if len(more) == 0 {
+			return false
+		}
+		r.cells, r.tail = append(r.cells, more...), tail
+	} else if parseAffinity(text, t.affinities) == (affinity{}) {
+		return false
+	} else {
+		r.tail = text
+	}
+	t.open = t.lacks(r)
+	return true
+}
+
+// choose leaves out tables of topo -p2p, which people paste behind the other, and
+// headers without a row when others have some.
+func choose(tables []*raw) ([]*raw, error) {
 	found := len(tables)
 	tables = slices.DeleteFunc(tables, func(t *raw) bool { return t.peer })
+	if slices.ContainsFunc(tables, func(t *raw) bool { return len(t.rows) > 0 }) {
+		tables = slices.DeleteFunc(tables, func(t *raw) bool { return len(t.rows) == 0 })
+	}
 	switch {
 	case len(tables) > 0:
 		return tables, complete(tables)
 	case found > 0:
 		return nil, errors.New("this is what nvidia-smi topo -p2p prints: which peer to peer is possible, not how near devices are; import what topo -m prints")
-	case bytes.Contains(data, []byte("ROCm System Management")):
-		return nil, errors.New("this is a report of rocm-smi, which is not read; import the topology file that RCCL writes (NCCL_TOPO_DUMP_FILE)")
 	default:
-		return nil, errors.New("holds no table of nvidia-smi topo -m: neither a header GPU0 GPU1 … nor a row GPU0 X NV18 …")
+		return nil, ErrNoTable
 	}
 }
 
-// maxTables is how many machines one file may list.
-const maxTables = 64
-
-// maxCells is how many cells all tables of a file may have together.
-const maxCells = 1 << 21
-
 // complete says what is wrong with a table without rows, or with many.
 func complete(tables []*raw) error {
-	cells := 0
+	total := 0
 	for _, t := range tables {
-		if cells += len(t.columns) * len(t.columns); cells > maxCells {
+		if total += len(t.columns) * len(t.columns); total > maxCells {
 			return fmt.Errorf("line %d: the tables have more than %d cells, the most that is read", t.line, maxCells)
 		}
 		if len(t.rows) == 0 {
@@ -111,92 +247,4 @@ func complete(tables []*raw) error {
 		}
 	}
 	return nil
-}
-
-// clean takes away what pasting put around a line.
-func clean(line string) string {
-	line = escapes.ReplaceAllString(line, "")
-	line = strings.NewReplacer("\u00a0", " ", "|", " ").Replace(line)
-	line = strings.TrimRight(line, " \r\n")
-	return strings.TrimLeft(line, "#>`* ")
-}
-
-// header reads the line with the names of the columns; nil if it is none. Only
-// the words behind them make sure that a line is one: without these it must
-// hold devices and nothing else.
-func header(line string) (columns []string, affinities int) {
-	for _, a := range []string{"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"} {
-		if i := strings.Index(line, a); i >= 0 {
-			affinities++
-			line = line[:i] + " " + line[i+len(a):]
-		}
-	}
-	words := strings.Fields(line)
-	first := slices.IndexFunc(words[:min(len(words), maxLead)], func(w string) bool { _, ok := isGPU(w); return ok })
-	if first < 0 || affinities == 0 && (first > 0 || len(words) < 2) {
-		return nil, 0
-	}
-	for _, w := range words[first:] {
-		if _, cell := parseCell(w); cell || affinities == 0 && !isDevice(w) {
-			return nil, 0
-		}
-	}
-	return words[first:], affinities
-}
-
-// maxLead is how many words of a log may stand before a row.
-const maxLead = 4
-
-// parseRow reads a line with cells. Behind other words a row must show itself
-// by its X: prose names devices and distances, too.
-func parseRow(line string, in *raw) (row, bool) {
-	rest := line
-	for lead := range maxLead {
-		label, tail := word(rest)
-		if label == "" {
-			break
-		}
-		next, _ := word(tail)
-		if _, cell := parseCell(next); cell && (isDevice(label) || slices.Contains(in.columns, label)) {
-			r := row{label: label}
-			r.cells, r.tail = cells(tail)
-			if lead == 0 || slices.Contains(r.cells, machine.Distance{}) {
-				return r, true
-			}
-		}
-		rest = tail
-	}
-	return row{}, false
-}
-
-// cells reads cells as long as there are some.
-func cells(text string) (found []machine.Distance, tail string) {
-	for len(found) <= maxRows {
-		next, rest := word(text)
-		d, ok := parseCell(next)
-		if !ok {
-			break
-		}
-		found, text = append(found, d), rest
-	}
-	return found, text
-}
-
-// word returns the first word of a text and what follows it.
-func word(text string) (first, rest string) {
-	text = strings.TrimLeft(text, " \t")
-	if i := strings.IndexAny(text, " \t"); i >= 0 {
-		return text[:i], text[i:]
-	}
-	return text, ""
-}
-
-// legend reads a line such as "NIC0: mlx5_0".
-func legend(line string) (nic, name string, ok bool) {
-	nic, name, ok = strings.Cut(strings.TrimSpace(line), ":")
-	if _, isNIC := numbered(nic, "NIC"); !ok || !isNIC {
-		return "", "", false
-	}
-	name = strings.TrimSpace(name)
-	return strings.ToUpper(nic), name, name != "" && len(name) <= maxLabel && !strings.ContainsAny(name, " \t")
 }

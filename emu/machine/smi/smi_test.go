@@ -97,6 +97,10 @@ func TestHostile(t *testing.T) {
 		{"tables", strings.Repeat("GPU0 CPU Affinity\nGPU0 X\n", maxTables+1), "tables"},
 		{"rows", "GPU0 GPU1\n" + strings.Repeat("GPU0 X SYS\n", maxRows+1), "rows"},
 		{"count", "GPU0 GPU1\nGPU0 X NV1000000000\nGPU1 NV1000000000 X\n", ""},
+		{"no distances", columns(1000) + "CPU Affinity\n" + strings.Repeat("GPU1 "+strings.Repeat("N/A ", 999)+"X\n", 450), "X stands in"},
+		{"hosts", strings.Repeat("a: GPU0 CPU Affinity\n", maxTables) + strings.Repeat("b: x\n", 300_000), "no row"},
+		{"report", "LINK TYPE TABLE:\n" + columns(maxRows+1) + "\n", "do not have the same GPUs"},
+		{"report of rows", "LINK TYPE TABLE:\n" + columns(1000) + "\n" + strings.Repeat("GPU0 0 "+strings.Repeat("XGMI ", 300)+"\n", 900), ""},
 		{"list", "GPU0 CPU Affinity\nGPU0 X 0-1000000000\n", ""},
 		{"mesh", "GPU0 GPU1 CPU Affinity\nGPU0 X NV1\n" + strings.Repeat("NIC0: "+strings.Repeat("y", 1000)+"\n", 1000), ""},
 	} {
@@ -153,6 +157,11 @@ func FuzzRead(f *testing.F) {
 		"\t\x1b[4mGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\nGPU0\t X \t0-31\t0\t\tN/A\n",
 		"GPU0 GPU1 NIC0\nGPU0 X NV18 PIX\nGPU1 NV18 X SYS\nNIC0 PIX SYS X\n\nNIC Legend:\n\n  NIC0: mlx5_0\n",
 		"GPU0 X PHB\nGPU1 PHB X\n", "GPU0 GPU1 mlx5_0 CPU Affinity\nGPU0 X SYS PXB 0-3\n", "GPU0 X", "GPU7 GPU3\nGPU3 NODE X\n",
+		"[1]<out>:\tGPU1\tGPU0 CPU\n[1]<out>:Affinity\n[1]<out>:GPU0\tNV2\n X\n[1]<out>:GPU1: X ERR! 0-3\n",
+		"a: GPU0 GPU3 CPU Affinity\nb: GPU0 CPU Affinity\nb: GPU0 X 0\na: GPU3 PIX X\n", "|GPU0|NIC0|CPU Affinity|\n|**GPU0**|X|-|0-3|\n",
+		",GPU0,NIC0,CPU Affinity\nGPU0,X,?,\"0,3\"\n", "GPU 0\x1b[0m GPU 1\nGPU 0 X NV0\n[4mGPU 1 SYS X\n",
+		"=== Weight between two GPUs\nGPU0 GPU1\nGPU0 0 15\nGPU1 30 0\nLINK TYPE TABLE:\nGPU0 GPU1\nGPU0 0 XGMI\nGPU1 PCIE 0\nGPU[1] : (Topology) Numa Node: 1\n",
+		"LINK TYPE TABLE:\n0000:c1:00.0 0000:C1:00.0\n0000:c1:00.0 SELF XGMI\n",
 		"GPU0 GPU1 GPU2\nGPU0 X PIX SYS\nGPU1 PIX X PIX\nGPU2 SYS PIX X\n", "# GPU0 X\n> NIC0 X\n",
 	} {
 		f.Add([]byte(s))

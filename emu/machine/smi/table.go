@@ -1,6 +1,7 @@
 package smi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ type table struct {
 	rows   []bool            // whether a device has a row
 	names  map[string]string // legend
 	notes  []machine.Note
+	report bool // of rocm-smi
 }
 
 // cell is what the table says of two devices, if anything.
@@ -32,7 +34,7 @@ func (t *table) say(k machine.Kind, about, format string, args ...any) {
 
 // place puts the cells of a raw table where they belong.
 func place(r *raw) (*table, error) {
-	t := &table{names: r.names}
+	t := &table{names: r.names, report: r.report}
 	columns := r.columns
 	if columns == nil {
 		columns = t.guess(r)
@@ -55,26 +57,29 @@ func place(r *raw) (*table, error) {
 	return t, nil
 }
 
-// order makes the list of devices, GPUs first, and returns the device of each
-// column.
+// order makes the list of devices, GPUs first and by number, and returns the
+// device of each column.
 func (t *table) order(columns []string) (at []int, err error) {
-	at = make([]int, len(columns))
-	for _, gpus := range []bool{true, false} {
-		for c, label := range columns {
-			if _, ok := isGPU(label); ok != gpus {
-				continue
-			}
-			if slices.Contains(t.labels, label) {
-				return nil, fmt.Errorf("column %s is given twice", label)
-			}
-			at[c] = len(t.labels)
-			t.labels = append(t.labels, label)
-			if gpus {
-				t.gpus++
-			}
+	var gpus, nics []int // columns
+	for c, label := range columns {
+		if _, ok := isGPU(label); ok {
+			gpus = append(gpus, c)
+		} else {
+			nics = append(nics, c)
 		}
 	}
-	if t.gpus == 0 {
+	number := func(c int) int { n, _ := isGPU(columns[c]); return n }
+	slices.SortStableFunc(gpus, func(a, b int) int { return cmp.Compare(number(a), number(b)) })
+	at, seen := make([]int, len(columns)), map[string]bool{}
+	for _, c := range append(gpus, nics...) {
+		label := columns[c]
+		if seen[label] {
+			return nil, fmt.Errorf("column %s is given twice", label)
+		}
+		seen[label], at[c] = true, len(t.labels)
+		t.labels = append(t.labels, label)
+	}
+	if t.gpus = len(gpus); t.gpus == 0 {
 		return nil, fmt.Errorf("no column is a GPU: %s", some(columns))
 	}
 	return at, nil
@@ -93,7 +98,7 @@ func (t *table) guess(r *raw) []string {
 	}
 	for _, row := range r.rows {
 		grow(len(row.cells))
-		own := slices.Index(row.cells, machine.Distance{})
+		own := slices.Index(row.cells, cell{machine.Distance{}, true})
 		if own >= 0 && columns[own] == "" && !slices.Contains(columns, row.label) {
 			columns[own] = row.label
 		}
@@ -149,11 +154,19 @@ func (t *table) row(r row, at []int, affinities int) error {
 		t.say(machine.Odd, r.label, "line %d: %d cells, but %d columns; the rest is left out", r.line, len(r.cells), len(at))
 		r.cells = r.cells[:len(at)]
 	}
+	silent := 0
 	for c, v := range r.cells {
-		if own := at[c] == d; own != (v.Nearness == machine.Self) {
-			return fmt.Errorf("line %d: row %s has %v in column %s; X stands in a device's own column and nowhere else, so columns and rows do not fit", r.line, r.label, v, t.labels[at[c]])
+		if !v.known {
+			silent++
+			continue
 		}
-		t.cells[d][at[c]] = cell{v, true}
+		if own := at[c] == d; own != (v.Nearness == machine.Self) {
+			return fmt.Errorf("line %d: row %s has %v in column %s; X stands in a device's own column and nowhere else, so columns and rows do not fit", r.line, r.label, v.Distance, t.labels[at[c]])
+		}
+		t.cells[d][at[c]] = v
+	}
+	if silent > 0 {
+		t.say(machine.Odd, r.label, "line %d: %d cells tell no distance (N/A, ERR!, NV0 and the like)", r.line, silent)
 	}
 	switch {
 	case len(r.cells) < len(at):

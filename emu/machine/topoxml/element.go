@@ -60,20 +60,23 @@ func (e *element) all(names ...string) []*element {
 	return found
 }
 
-// parse reads a file into its one root element.
-func parse(data []byte) (*element, error) {
+// parse reads a file into its root elements: mostly one, more where files were put
+// together.
+func parse(data []byte) ([]*element, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("the file is larger than %d bytes, the most that is read", maxBytes)
 	}
 	p := parser{decoder: xml.NewDecoder(bytes.NewReader(data))}
+	// All that a topology says is ASCII, whatever the encoding.
+	p.decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
 		t, err := p.decoder.Token()
 		switch {
 		case errors.Is(err, io.EOF):
-			if p.root == nil {
+			if p.roots == nil {
 				return nil, errors.New("holds no XML element; a topology begins with <system version=\"1\">")
 			}
-			return p.root, nil
+			return p.roots, nil
 		case err != nil:
 			return nil, p.syntax(err)
 		}
@@ -86,7 +89,7 @@ func parse(data []byte) (*element, error) {
 
 type parser struct {
 	decoder *xml.Decoder
-	root    *element
+	roots   []*element
 	open    []*element
 	count   int
 }
@@ -110,7 +113,9 @@ func (p *parser) token(t xml.Token) error {
 			p.open[len(p.open)-1].text = true
 		}
 	case xml.Directive:
-		return errors.New("document types and entities (<!…>) are not read; a topology has no use for them")
+		if bytes.ContainsAny(t, "[") || !bytes.HasPrefix(t, []byte("DOCTYPE")) {
+			return errors.New("document types that declare something and entities (<!…>) are not read; a topology has no use for them")
+		}
 	}
 	return nil
 }
@@ -131,10 +136,8 @@ func (p *parser) start(t xml.StartElement) error {
 	case len(p.open) > 0:
 		top := p.open[len(p.open)-1]
 		top.children = append(top.children, e)
-	case p.root != nil:
-		return fmt.Errorf("a second root element <%s> begins here; put each machine into a file of its own", clip(e.name))
 	default:
-		p.root = e
+		p.roots = append(p.roots, e)
 	}
 	p.open = append(p.open, e)
 	return nil

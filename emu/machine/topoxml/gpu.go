@@ -72,25 +72,53 @@ func isAMD(p machine.PCI) bool {
 // product is what a PCI id stands for.
 type product struct{ id, model, arch string }
 
-// products are those of the data centre that files of the field have (pci.ids,
-// 2025-06; architectures from CUDA's and ROCm's tables of GPUs).
+// products are those of the data centre (pci.ids; architectures from CUDA's and
+// ROCm's tables of GPUs).
 var products = []product{
+	{"10de:15f8", "P100 PCIe 16GB", "sm_60"},
 	{"10de:15f9", "P100 SXM2 16GB", "sm_60"},
 	{"10de:1db1", "V100 SXM2 16GB", "sm_70"},
+	{"10de:1db4", "V100 PCIe 16GB", "sm_70"},
 	{"10de:1db5", "V100 SXM2 32GB", "sm_70"},
+	{"10de:1db6", "V100 PCIe 32GB", "sm_70"},
+	{"10de:1db8", "V100 SXM3 32GB", "sm_70"},
+	{"10de:1df6", "V100S PCIe 32GB", "sm_70"},
 	{"10de:1eb8", "T4", "sm_75"},
 	{"10de:20b0", "A100 SXM4 40GB", "sm_80"},
 	{"10de:20b2", "A100 SXM4 80GB", "sm_80"},
+	{"10de:20b3", "A100 SXM 64GB", "sm_80"},
 	{"10de:20b5", "A100 PCIe 80GB", "sm_80"},
+	{"10de:20b7", "A30 PCIe", "sm_80"},
+	{"10de:20f1", "A100 PCIe 40GB", "sm_80"},
+	{"10de:20f3", "A800 SXM4 80GB", "sm_80"},
+	{"10de:20f5", "A800 PCIe 80GB", "sm_80"},
+	{"10de:2204", "GeForce RTX 3090", "sm_86"},
+	{"10de:2230", "RTX A6000", "sm_86"},
+	{"10de:2235", "A40", "sm_86"},
+	{"10de:2236", "A10", "sm_86"},
 	{"10de:2237", "A10G", "sm_86"},
 	{"10de:2684", "GeForce RTX 4090", "sm_89"},
+	{"10de:26b5", "L40", "sm_89"},
 	{"10de:26b9", "L40S", "sm_89"},
+	{"10de:27b8", "L4", "sm_89"},
+	{"10de:2321", "H100 NVL", "sm_90"},
+	{"10de:2322", "H800 PCIe", "sm_90"},
+	{"10de:2324", "H800", "sm_90"},
+	{"10de:2329", "H20", "sm_90"},
 	{"10de:2330", "H100 SXM5 80GB", "sm_90"},
+	{"10de:2331", "H100 PCIe", "sm_90"},
 	{"10de:2335", "H200 SXM 141GB", "sm_90"},
+	{"10de:233b", "H200 NVL", "sm_90"},
+	{"10de:2901", "B200", "sm_100"},
+	{"10de:2941", "GB200", "sm_100"},
+	{"10de:31c2", "GB300", "sm_103"},
 	{"1002:738c", "Instinct MI100", "gfx908"},
+	{"1002:7408", "Instinct MI250X", "gfx90a"},
 	{"1002:740c", "Instinct MI250X", "gfx90a"},
+	{"1002:740f", "Instinct MI210", "gfx90a"},
 	{"1002:74a0", "Instinct MI300A", "gfx942"},
 	{"1002:74a1", "Instinct MI300X", "gfx942"},
+	{"1002:74b5", "Instinct MI300X VF", "gfx942"},
 }
 
 func lookup(id string) product {

@@ -74,6 +74,7 @@ func (h *host) speed(e *element) shaping.Rate {
 		return h.rate(e.attr(oursRate))
 	}
 	text, name := e.attr("speed"), e.attr("name")
+	text, _, _ = strings.Cut(text, ".") // NCCL reads as far as that
 	if text == "" {
 		return 0
 	}

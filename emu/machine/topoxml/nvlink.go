@@ -54,15 +54,25 @@ func kindOf(l machine.NVLink) int {
 	return 1
 }
 
+// NCCL's word for an NVSwitch that a virtual machine does not show, and how we
+// write it.
+const (
+	hidden       = "fffffff:ffff:ff"
+	hiddenSwitch = "fffffff:ff:ff.0"
+)
+
 func (h *host) link(gpu int, e *element, told map[[2]int]int, rates map[[2]int]shaping.Rate) error {
-	target, err := busID(e.attr("target"))
-	if err != nil {
-		return fmt.Errorf("line %d: target: %w", e.line, err)
+	said := e.attr("target")
+	if said == hidden {
+		said = hiddenSwitch
 	}
+	target, err := busID(said)
 	count, rate := h.number(e, "count"), h.rate(e.attr(oursRate))
-	class := strings.TrimPrefix(strings.ToLower(e.attr("tclass")), "0x")
+	class := classOf(e.attr("tclass"))
 	to := h.gpuAt(target, h.gpus[gpu].clone)
 	switch {
+	case err != nil:
+		h.say(machine.Odd, name(gpu), "line %d: target: %v; the link is left out", e.line, err)
 	case count == 0:
 		h.say(machine.Odd, name(gpu), "a link to %s with no count; it is left out", target)
 	case to == gpu:
@@ -72,7 +82,13 @@ func (h *host) link(gpu int, e *element, told map[[2]int]int, rates map[[2]int]s
 	case to >= 0:
 		told[[2]int{gpu, to}] += count
 		rates[[2]int{min(gpu, to), max(gpu, to)}] = rate
-	case strings.HasPrefix(class, classNVSwitch):
+	case class == "" && !h.switches[target] && target != hiddenSwitch:
+		if !h.guessed[target] {
+			h.guessed[target] = true
+			h.say(machine.Assumed, name(gpu), "%d links to %s, which is not in the file and has no class; taken as an NVLink switch, as NCCL does", count, target)
+		}
+		return h.toPlane(gpu, target, count, rate, e)
+	case strings.HasPrefix(class, classNVSwitch), class == "":
 		return h.toPlane(gpu, target, count, rate, e)
 	default:
 		h.say(machine.Odd, name(gpu), "%d links to %s, which is not in the file; they are left out", count, target)

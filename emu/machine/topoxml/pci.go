@@ -29,7 +29,7 @@ func (h *host) pci(e *element, at machine.Place) error {
 		return err
 	}
 	h.stray = h.stray || e.text
-	class := strings.TrimPrefix(strings.ToLower(e.attr("class")), "0x")
+	class := classOf(e.attr("class"))
 	gpu, nic, below := e.all("gpu"), e.all("nic"), e.all("pci")
 	switch {
 	case len(gpu) > 0:
@@ -73,7 +73,7 @@ func (h *host) leaf(p machine.PCI, class string, e *element) error {
 			h.say(machine.Odd, p.BusID, "neither a PCI class nor a device; it is left out")
 		}
 	case strings.HasPrefix(class, classNVSwitch):
-		// The links name it; that it is a PCIe device matters to nobody.
+		h.switches[p.BusID] = true // the links name it; where it hangs matters to nobody
 	case strings.HasPrefix(class, classGPU), strings.HasPrefix(class, classAccel):
 		h.gpu(p, nil, e)
 	case strings.HasPrefix(class, classNIC):
@@ -93,9 +93,9 @@ func (h *host) identity(e *element, at machine.Place) (machine.PCI, error) {
 	}
 	p.BusID = h.unique(id)
 	if class := e.attr("class"); class != "" {
-		v, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(class), "0x"), 16, 24)
+		v, err := strconv.ParseUint(classOf(class), 16, 24)
 		if err != nil {
-			return p, fmt.Errorf("line %d: class %q must be six hexadecimal digits, as in 0x030200", e.line, clip(class))
+			h.say(machine.Odd, p.BusID, "class %q is none of PCI, six hexadecimal digits as in 0x030200, and left out", clip(class))
 		}
 		p.Class = uint32(v)
 	}
@@ -115,16 +115,32 @@ func (h *host) identity(e *element, at machine.Place) (machine.PCI, error) {
 	return p, nil
 }
 
+// classOf returns the digits of a PCI class, empty when they are none. Some tools
+// lose the zero in front.
+func classOf(text string) string {
+	digits := strings.TrimPrefix(strings.ToLower(text), "0x")
+	if strings.Trim(digits, "0123456789abcdef") != "" || len(digits) > 6 {
+		return ""
+	}
+	if len(digits) == 5 {
+		return "0" + digits
+	}
+	return digits
+}
+
 // busID returns a bus id in the form of Machine: lower case, at least four
 // digits of domain.
 func busID(text string) (string, error) {
 	bad := fmt.Errorf("busid %q must be domain:bus:device.function in hexadecimal, as in 0000:1b:00.0", clip(text))
 	rest, function, ok := strings.Cut(text, ".")
+	if !ok {
+		function = "0"
+	}
 	parts := strings.Split(rest, ":")
 	if len(parts) == 2 { // without a domain, as lspci prints it
 		parts = slices.Insert(parts, 0, "0")
 	}
-	if !ok || len(parts) != 3 {
+	if len(parts) != 3 {
 		return "", bad
 	}
 	var v [4]uint64
@@ -181,7 +197,7 @@ func (h *host) number(e *element, name string) int {
 	if text == "" {
 		return 0
 	}
-	v, err := strconv.ParseInt(text, 10, 32)
+	v, err := strconv.ParseInt(strings.TrimPrefix(text, "x"), 10, 32) // a width may be x16
 	if err != nil || v < 0 {
 		h.say(machine.Odd, fmt.Sprintf("line %d", e.line), "%s=%q is no number from 0 to 2147483647 and taken as unknown", name, clip(text))
 		return 0
@@ -191,9 +207,9 @@ func (h *host) number(e *element, name string) int {
 
 func support(e *element, name string) machine.Support {
 	switch {
-	case e == nil || !e.has(name):
+	case e == nil || e.attr(name) == "":
 		return machine.Unsaid
-	case e.attr(name) == "0":
+	case e.attr(name) == "0", strings.EqualFold(e.attr(name), "false"):
 		return machine.No
 	default:
 		return machine.Yes

@@ -65,13 +65,16 @@ func TestHostile(t *testing.T) {
 		{"entities", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><system/>`, "document types"},
 		{"entity", `<system version="&a;"/>`, "not XML"},
 		{"cut", `<system version="1"><cpu>`, "not XML"},
-		{"two", open + gpu(0, "") + end + "<system/>", "a second root"},
+		{"two", open + gpu(0, "") + end + "<system/>", "has no <cpu>"},
+		{"systems", strings.Repeat(open+gpu(0, "")+end, maxSystems+1), "topologies in one file"},
+		{"declaration", `<!ENTITY a "aaaa"><system/>`, "document types"},
 		{"count", open + gpu(0, `<nvlink target="0:0:1.0" count="1000000000" tclass="0x0302"/>`) +
 			gpu(1, `<nvlink target="0:0:0.0" count="1000000000" tclass="0x0302"/>`) + end, "nvlinks[0].count: 1000000000"},
 		{"sum", open + gpu(0, strings.Repeat(`<nvlink target="1:0:1.0" count="2147483647" tclass="0x0680"/>`, 100)) + end, "nvlinks[0].count"},
 		{"planes", open + gpu(0, links.String()) + end, "NVLink switches"},
 		{"cpus", "<system>" + strings.Repeat("<cpu/>", 2000) + "</system>", "<cpu> elements"},
-		{"mask", `<system version="1"><cpu affinity="` + strings.Repeat("ffffffff,", 10_000) + `0"/></system>`, "CPU mask"},
+		{"mask", `<system version="1"><cpu affinity="` + strings.Repeat("ffffffff,", 10_000) + `0">` + gpu(0, "") + end, ""},
+		{"digits", `<system version="1"><cpu affinity="` + strings.Repeat("f", 500_000) + `" numaid="` + strings.Repeat("1,", 250_000) + `">` + gpu(0, "") + end, ""},
 		{"clones", open + strings.Repeat(gpu(0, ""), 2000) + end, "gpus: has 2000 entries"},
 		{"bridges", open + strings.Repeat(`<pci busid="0:1:0.0" class="0x060400"/>`, 10_000) + gpu(0, "") + end, "bridges"},
 		{"speeds", open + `<pci busid="0:9:0.0" class="0x02"><nic><net speed="9223372036854775807" latency="9e99" guid="x"/></nic></pci>` + gpu(0, "") + end, ""},
@@ -124,6 +127,7 @@ func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`<system version="1"><cpu numaid="0" affinity="ff" arch="x86_64"><pci busid="0:1:0.0" class="0x060400" link_speed="8 GT/s" link_width="16"><pci busid="0:2:0.0" class="0x030200"><gpu dev="0" sm="90" rank="0" gdr="1"><nvlink target="0:9:0.0" count="4" tclass="0x068000"/><c2c bw="44712" count="5"/></gpu></pci><pci busid="0:3:0.0" class="0x020000"><nic><net name="mlx5_0" dev="0" speed="400000" port="1" latency="0.5" guid="0x1" maxconn="1" gdr="1" coll="1"/></nic></pci></pci><nic><net name="eth0"/></nic></cpu></system>`,
 		`<system version="2"><cpu host_hash="1"><pci busid="0:1:0.0" class="0x120000"><gpu gcn="gfx942" sm="304"><xgmi target="0:2:0.0" count="1" tclass="0x120000"/></gpu></pci></cpu><cpu host_hash="2"><pci busid="0:1:0.0" class="0x03"/></cpu></system>`,
+		`<?xml version="1.0" encoding="latin1"?><!DOCTYPE system SYSTEM "x"><all><system version="1"><cpu numaid="4294967295" affinity="0-3"><pci busid="1:2" class="0x30200" link_speed="32GT/s" link_width="x16"><gpu gdr="false"><nvlink target="fffffff:ffff:ff" count="2"/><nvlink target="1:3:0.0" count="2"/></gpu></pci><pci busid="1:3:0.0" class="0x068000"/></cpu></system><system version="1" railyard_name="a"><cpu><pci busid="0:0:0.0" class="0x03"/></cpu></system></all>`,
 		`<graphs version="1"/>`, `<system><group/></system>`, "<system", "<!-- -->",
 	} {
 		f.Add([]byte(s))

@@ -2,6 +2,7 @@ package topoxml
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/railyard/railyard/emu/machine"
@@ -68,6 +69,9 @@ func (h *host) remarkLinks() {
 	switch none := len(m.NVLinks) == 0; {
 	case none && len(m.GPUs) == 1:
 		return
+	case none && slices.ContainsFunc(m.GPUs, func(g machine.GPU) bool { return g.C2C.Count > 0 }):
+		h.say(machine.Missing, "nvlinks", "the file has none between GPUs; they reach each other by way of the CPU")
+		return
 	case none && h.dump:
 		h.say(machine.Missing, "nvlinks", "the file has none; GPUs reach each other over PCIe")
 		return
@@ -89,8 +93,8 @@ func (h *host) remarkLinks() {
 		switch {
 		case n == 0:
 			h.say(machine.Odd, name(i), "%shas no NVLink at all, while others have up to %d: its record may be incomplete, or its links down", h.rank(i), most)
-		case n < most && len(m.Planes) > 0:
-			h.say(machine.Odd, name(i), "%shas %d NVLinks, while others have %d: some may be down", h.rank(i), n, most)
+		case n < most:
+			h.say(machine.Odd, name(i), "%shas %d NVLinks, while others have up to %d: some may be down", h.rank(i), n, most)
 		}
 	}
 	for _, l := range m.NVLinks {

@@ -50,10 +50,12 @@ func (s *Survey) Cluster(o Options) (emu.Cluster, error) {
 	if err := b.edgeHosts(); err != nil {
 		return emu.Cluster{}, err
 	}
+	b.unlinked()
 	b.choose()
 	if err := b.wires(); err != nil {
 		return emu.Cluster{}, err
 	}
+	b.oneNetwork()
 	link, err := b.link()
 	if err == nil {
 		err = b.slow(link)
@@ -110,11 +112,37 @@ func (b *builder) edgeHosts() error {
 	return nil
 }
 
+// linked returns which hosts a link leads to.
+func (b *builder) linked() []bool {
+	is := make([]bool, len(b.Hosts))
+	for _, l := range b.Links {
+		for _, end := range []Place{l.A, l.B} {
+			if !end.Switch {
+				is[end.Index] = true
+			}
+		}
+	}
+	return is
+}
+
+// unlinked leaves out all switches where no link leads to any host.
+func (b *builder) unlinked() {
+	if len(b.Switches) > 0 && !slices.Contains(b.linked(), true) {
+		b.Say(Odd, "no link leads to a host: the %d switches are left out", len(b.Switches))
+		b.Switches, b.Links = nil, nil
+	}
+}
+
 // choose takes the largest part of a network that falls into several: a
 // collective cannot run across what nothing joins.
 func (b *builder) choose() {
 	b.in = make([]bool, len(b.Hosts))
-	islands := b.Islands()
+	islands, linked := b.Islands(), b.linked()
+	for i, hosts := range islands { // a host alone is no network
+		if !linked[islands[0][0]] && linked[hosts[0]] {
+			islands[0], islands[i] = islands[i], islands[0]
+		}
+	}
 	if len(b.Switches) == 0 {
 		for i := range b.in {
 			b.in[i] = true
@@ -275,7 +303,7 @@ func (b *builder) system(h Host) (emu.KnownSystem, error) {
 func (b *builder) suggested(h Host) string {
 	if word := strings.ToLower(h.Model); word != "" {
 		for _, s := range b.o.Known.Systems {
-			if (strings.Contains(s.Name, word) || strings.Contains(word, s.Name)) && s.GPUs >= h.GPUs {
+			if (hasWord(s.Name, word) || hasWord(word, s.Name)) && s.GPUs >= h.GPUs {
 				b.Say(Assumed, "hosts of %q are %s servers; name another with --system", clip(h.Model), s.Name)
 				return s.Name
 			}
@@ -284,3 +312,22 @@ func (b *builder) suggested(h Host) string {
 	b.Say(Assumed, "the file does not say what servers the hosts are: taken is %s; name another with --system", b.o.Default)
 	return b.o.Default
 }
+
+// hasWord reports whether a word stands in a text, and not within a longer one:
+// gh200 is no h20.
+func hasWord(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !alnum(text[i-1])) && (end == len(text) || !alnum(text[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func alnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

@@ -21,6 +21,7 @@
 //	unit.go         rates and latencies in other people's units
 //	cluster.go      Cluster: a cluster file's nodes out of a description
 //	cluster_link.go … its switches and links
+//	parts.go        … the one network of several that only hosts join
 //	yaml.go         YAML as a tree, refused before it costs time
 //	xml.go          XML as a tree, likewise
 //

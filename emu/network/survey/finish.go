@@ -73,6 +73,9 @@ func (s *Survey) remarks() {
 	if s.Logical && len(roots) > 1 {
 		s.Say(Odd, "the network has %d roots: %s", len(roots), list(roots))
 	}
+	if s.Logical {
+		s.remarkHomes()
+	}
 	if parallel > 0 {
 		s.Say(Odd, "%d pairs of switches are joined by parallel links; each counts", parallel)
 	}
@@ -85,6 +88,25 @@ func (s *Survey) remarks() {
 			names = append(names, clip(d.Name))
 		}
 		s.Say(Missing, "%d NVLink domains (%s) are noted, and not carried over: what NVLink joins is the business of the system", len(names), list(names))
+	}
+}
+
+// remarkHomes notes nodes that hang on several switches.
+func (s *Survey) remarkHomes() {
+	links := make([]int, len(s.Hosts))
+	for _, l := range s.Links {
+		if !l.A.Switch {
+			links[l.A.Index]++
+		}
+	}
+	var several []string
+	for i, n := range links {
+		if n > 1 {
+			several = append(several, s.Hosts[i].Name)
+		}
+	}
+	if several != nil {
+		s.Say(Odd, "%d nodes hang on several switches (%s): their NICs take turns", len(several), list(several))
 	}
 }
 

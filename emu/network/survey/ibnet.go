@@ -2,6 +2,7 @@ package survey
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -16,6 +17,9 @@ var (
 	ibPort = regexp.MustCompile(`^\[(\d+)\](?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\]`)
 	ibSaid = regexp.MustCompile(`"([^"]*)"[^"]*$`)
 	ibRate = regexp.MustCompile(`\b(\d+)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b`)
+	// ibUnnamed is what adapters say of themselves until somebody names their
+	// host: "MT4129 ConnectX7   Mellanox Technologies".
+	ibUnnamed = regexp.MustCompile(`(?i)^(mt\d+|connectx\S*|mellanox|nvidia|infinihost\S*|bluefield\S*|localhost|localhost\..*|\(none\)|mlx\d+_\d+|hca-?\d+)$`)
 )
 
 // ibLanes are data rates of a lane.
@@ -33,6 +37,12 @@ func isIBNet(data []byte) bool {
 	}
 	return false
 }
+
+// ibOther are lines of ibnetdiscover -p and iblinkinfo.
+var ibOther = regexp.MustCompile(`(?m)^((CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{16}\s|.{0,200}==\(\s*\d+X\s)`)
+
+// errIBPorts refuses a list of ports.
+var errIBPorts = errors.New("this is a list of ports (iblinkinfo, or ibnetdiscover -p), which is not read; import what ibnetdiscover prints without -p")
 
 // ibEnd is a port of a device.
 type ibEnd struct {
@@ -52,6 +62,7 @@ type ibCable struct {
 type ibReader struct {
 	*Survey
 	names    map[string]string // what devices are called, by id
+	twins    map[string]int    // how many adapters say the same of themselves
 	records  map[string]bool   // ids that have a record
 	said     map[ibEnd]ibCable
 	order    []ibCable
@@ -63,7 +74,7 @@ type ibReader struct {
 // readIBNet reads what ibnetdiscover printed.
 func readIBNet(data []byte) (*Survey, error) {
 	r := ibReader{Survey: &Survey{Kind: "ibnetdiscover output"}, names: map[string]string{}, records: map[string]bool{},
-		said: map[ibEnd]ibCable{}, skipped: map[string]bool{}}
+		said: map[ibEnd]ibCable{}, skipped: map[string]bool{}, twins: map[string]int{}}
 	if err := r.scan(data); err != nil {
 		return nil, err
 	}
@@ -82,8 +93,9 @@ func (r *ibReader) scan(data []byte) error {
 			at = h[3]
 			if r.records[at] {
 				r.Say(Odd, "line %d: %s has a second record", number, clip(at))
-			} else if r.known(at); h[1] == "Switch" {
+			} else if r.known(at); h[1] == "Switch" || h[1] == "Rt" {
 				r.switches = append(r.switches, at)
+				r.router(at, h[1] == "Rt")
 			} else {
 				r.cas = append(r.cas, at)
 			}
@@ -115,7 +127,7 @@ func (r *ibReader) port(at string, line int, text string, p []string) {
 	c.from.port, _ = strconv.Atoi(p[1])
 	c.to.port, _ = strconv.Atoi(p[3])
 	r.known(c.to.id)
-	if s := ibSaid.FindStringSubmatch(text[len(p[0]):]); s != nil && r.names[c.to.id] == c.to.id {
+	if s := ibSaid.FindStringSubmatch(text[len(p[0]):]); s != nil && s[1] != "" && r.names[c.to.id] == c.to.id {
 		r.names[c.to.id] = s[1]
 	}
 	if w := ibRate.FindStringSubmatch(text); w != nil {
@@ -132,46 +144,71 @@ func (r *ibReader) port(at string, line int, text string, p []string) {
 	r.order = append(r.order, c)
 }
 
+// router notes that a router stands as a switch.
+func (r *ibReader) router(id string, is bool) {
+	if is {
+		r.Say(Assumed, "%s is a router to another subnet; it stands as a switch", clip(id))
+	}
+}
+
 // devices adds switches by id (their names repeat in the wild), and hosts by the
 // first word of what their adapters say: "host mlx5_5", "host HCA-1".
 func (r *ibReader) devices() error {
+	for _, c := range r.order { // those that only others tell of
+		id := c.to.id
+		if r.records[id] {
+			continue
+		}
+		r.records[id] = true
+		switch id[0] {
+		case 'S', 'R':
+			r.Say(Missing, "switch %s (%s) has no record; others tell of it", clip(id), clip(r.names[id]))
+			r.switches = append(r.switches, id)
+			r.router(id, id[0] == 'R')
+		default:
+			r.cas = append(r.cas, id)
+		}
+	}
 	for _, id := range r.switches {
 		if _, err := r.add(id, true); err != nil {
 			return err
 		}
 	}
-	for _, c := range r.order { // those that only others tell of
-		if id := c.to.id; !r.records[id] {
-			if strings.HasPrefix(id, "S") {
-				r.Say(Missing, "switch %s (%s) has no record; others tell of it", clip(id), clip(r.names[id]))
-				if _, err := r.add(id, true); err != nil {
-					return err
-				}
-			} else {
-				r.cas = append(r.cas, id)
-			}
-			r.records[id] = true
-		}
+	for _, id := range r.cas {
+		r.twins[r.names[id]]++
 	}
+	var unnamed []string
 	for _, id := range r.cas {
 		if strings.Contains(r.names[id], "Aggregation Node") {
 			r.skipped[id] = true // SHARP, inside of a switch
 			r.Say(Odd, "%s is the aggregation node (SHARP) of a switch, not a host; left out", clip(id))
 			continue
 		}
-		p, err := r.add(ibHost(r.names[id]), false)
+		name := r.host(id)
+		if name == id {
+			unnamed = append(unnamed, id)
+		}
+		p, err := r.add(name, false)
 		if err != nil {
 			return err
 		}
 		r.Hosts[p.Index].NICs++
 		r.index[id] = p
 	}
+	if unnamed != nil {
+		r.Say(Missing, "%d adapters do not say which host they are in (%s): each is taken as a host", len(unnamed), list(unnamed))
+	}
 	return nil
 }
 
-// ibHost returns the host's name in an adapter's description.
-func ibHost(description string) string {
-	name, _, _ := strings.Cut(strings.TrimSpace(description), " ")
+// host returns the host's name in an adapter's description: its first word. It is
+// the adapter's id where the description names no host, or several adapters have
+// the same: those of one host differ in the words behind.
+func (r *ibReader) host(id string) string {
+	name, _, _ := strings.Cut(strings.TrimSpace(r.names[id]), " ")
+	if name == "" || r.twins[r.names[id]] > 1 || ibUnnamed.MatchString(name) {
+		return id
+	}
 	return name
 }
 

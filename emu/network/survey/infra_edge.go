@@ -18,11 +18,15 @@ type infraEdge struct {
 	a, b       []infraEnd
 	link       string
 	manyToMany bool
+	oneToOne   bool // said so, which InfraGraph takes as: as far as the shorter side goes
 }
 
 // expand calls join for every pair: of lists as long as each other one to one, of
 // one end and many each with it, of many to many all with all.
 func (e *infraEdge) expand(join func(a, b infraEnd) error) error {
+	if n := min(len(e.a), len(e.b)); e.oneToOne {
+		e.a, e.b = e.a[:n], e.b[:n]
+	}
 	switch {
 	case e.manyToMany || len(e.a) == 1 || len(e.b) == 1:
 		if len(e.a)*len(e.b) > maxLinks {
@@ -56,9 +60,12 @@ func (r *infra) edges(root *value) ([]infraEdge, error) {
 	total := 0
 	for _, key := range []string{"connections", "edges"} {
 		for _, c := range root.get(key).items() {
-			e, err := infraConnection(c)
+			e, err := r.connection(c)
 			if err != nil {
 				return nil, fmt.Errorf("line %d: connection: %w", c.line, err)
+			}
+			if e.oneToOne && len(e.a) != len(e.b) {
+				r.Say(Odd, "line %d: %d ends on one side and %d on the other, one to one: the first %d are joined", c.line, len(e.a), len(e.b), min(len(e.a), len(e.b)))
 			}
 			if total += len(e.a) + len(e.b); total > 2*maxLinks {
 				return nil, fmt.Errorf("line %d: more than %d links, the most that are read", c.line, maxLinks)
@@ -69,13 +76,18 @@ func (r *infra) edges(root *value) ([]infraEdge, error) {
 	return all, nil
 }
 
-func infraConnection(c *value) (infraEdge, error) {
+func (r *infra) connection(c *value) (infraEdge, error) {
 	e := infraEdge{line: c.line}
 	var err error
 	if c.get("ep1") != nil {
-		e.link, e.manyToMany = c.str("link"), strings.EqualFold(c.str("scheme"), "many2many")
-		if e.a, err = infraEndpoint(c.get("ep1")); err == nil {
-			e.b, err = infraEndpoint(c.get("ep2"))
+		e.link = c.str("link")
+		e.manyToMany = strings.EqualFold(c.str("scheme"), "many2many") || c.str("many2many") == "true"
+		e.oneToOne = strings.EqualFold(c.str("scheme"), "one2one")
+		if scheme := c.str("scheme"); scheme != "" && !e.oneToOne && !e.manyToMany {
+			return e, fmt.Errorf("scheme %q is unknown; allowed are one2one and many2many", clip(scheme))
+		}
+		if e.a, err = r.endpoint(c.get("ep1")); err == nil {
+			e.b, err = r.endpoint(c.get("ep2"))
 		}
 		return e, err
 	}
@@ -90,20 +102,60 @@ func infraConnection(c *value) (infraEdge, error) {
 	return e, err
 }
 
-// infraEndpoint reads {instance: "host[0:8]", component: "nic[0:4]"}.
-func infraEndpoint(v *value) ([]infraEnd, error) {
-	name, of := cutIndex(v.str("instance"))
-	_, parts := cutIndex(v.str("component"))
-	return infraEnds(name, of, parts)
+// endpoint reads {instance: "host[0:8]", component: "nic[0:4]"}. Components of
+// components follow behind a dot: "cx5[0:4].port[0]".
+func (r *infra) endpoint(v *value) ([]infraEnd, error) {
+	name, _, _ := strings.Cut(v.str("instance"), "[")
+	declared := r.declared[name]
+	of, err := slice(v.str("instance"), max(declared.count, 1))
+	if err != nil {
+		return nil, err
+	}
+	parts, device := 1, declared.device
+	for _, component := range strings.Split(v.str("component"), ".") {
+		part, _, _ := strings.Cut(component, "[")
+		count := 1
+		if d := r.devices[device]; d != nil {
+			count = max(d.counts[part], 1)
+		}
+		some, err := slice(component, count)
+		if err != nil {
+			return nil, err
+		}
+		if parts *= len(some); parts > maxLinks {
+			break // too many anyhow
+		}
+		device = part
+	}
+	return ends(name, of, parts)
 }
 
-// cutIndex splits "host[0:8]"; without brackets it is all that starts at 0.
-func cutIndex(text string) (name, index string) {
-	name, index, ok := strings.Cut(text, "[")
-	if !ok {
-		return text, "0"
+// slice reads the brackets behind a name as Python does: "host[2]", "host[0:8]",
+// "host[:8]", "host[::2]"; without any, all of the count.
+func slice(text string, count int) ([]int, error) {
+	_, inside, ok := strings.Cut(text, "[")
+	if inside = strings.TrimSuffix(inside, "]"); ok && !strings.Contains(inside, ":") {
+		return indices(inside)
 	}
-	return name, strings.TrimSuffix(index, "]")
+	at := [3]int{0, count, 1} // from, to, step
+	pieces := strings.Split(inside, ":")
+	for i, p := range pieces {
+		if p = strings.TrimSpace(p); p == "" || i >= len(at) {
+			continue
+		}
+		n, err := strconv.Atoi(p)
+		if at[i] = n; err != nil {
+			at[2] = 0
+		}
+	}
+	if len(pieces) > len(at) || at[0] < 0 || at[1] <= at[0] || at[1] > maxHosts || at[2] < 1 {
+		return nil, fmt.Errorf("%q must be an index such as [3], or a slice such as [0:4]", clip(text))
+	}
+	var all []int
+	for i := at[0]; i < at[1]; i += min(at[2], maxHosts) {
+		all = append(all, i)
+	}
+	return all, nil
 }
 
 // infraEnds lists the ends of some instances' components, instance by instance.
@@ -116,12 +168,17 @@ func infraEnds(name, instances, components string) ([]infraEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(of)*len(parts) > maxLinks {
-		return nil, fmt.Errorf("%d ends; at most %d are read", len(of)*len(parts), maxLinks)
+	return ends(name, of, len(parts))
+}
+
+// ends lists a number of ends of each instance.
+func ends(name string, of []int, each int) ([]infraEnd, error) {
+	if len(of)*each > maxLinks {
+		return nil, fmt.Errorf("%d ends; at most %d are read", len(of)*each, maxLinks)
 	}
 	var all []infraEnd
 	for _, i := range of {
-		for range parts {
+		for range each {
 			all = append(all, infraEnd{name, i})
 		}
 	}

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -15,7 +16,7 @@ func isInfra(root *value) bool {
 	if w := root.get("infrastructure"); w != nil {
 		root = w
 	}
-	for _, key := range []string{"devices", "instances"} {
+	for _, key := range []string{"devices", "device", "instances"} {
 		for _, d := range root.get(key).items() {
 			if d.get("components") != nil || d.get("device") != nil {
 				return true
@@ -30,6 +31,7 @@ type infra struct {
 	*Survey
 	devices   map[string]*infraDevice
 	alone     string // the only device, when there is one
+	declared  map[string]declared
 	instances []*infraInstance
 	byName    map[string]*infraInstance
 	links     map[string]infraLink
@@ -44,6 +46,14 @@ type infraLink struct {
 type infraDevice struct {
 	gpus, nics int
 	isSwitch   bool
+	counts     map[string]int // of each component
+	inner      []string       // components that are devices themselves
+}
+
+// declared is what the list of instances says of one.
+type declared struct {
+	device string
+	count  int
 }
 
 // role is what an instance stands for.
@@ -65,19 +75,29 @@ type infraInstance struct {
 // readInfra reads devices and instances, links and connections.
 func readInfra(root *value) (*Survey, error) {
 	r := &infra{Survey: &Survey{Kind: "InfraGraph"}, devices: map[string]*infraDevice{}, byName: map[string]*infraInstance{},
-		links: map[string]infraLink{}, nics: map[[3]int]bool{}}
+		links: map[string]infraLink{}, nics: map[[3]int]bool{}, declared: map[string]declared{}}
 	if w := root.get("infrastructure"); w != nil {
 		root = w
 	}
-	for _, d := range root.get("devices").items() {
-		if err := r.device(d); err != nil {
-			return nil, err
+	for _, key := range []string{"devices", "device"} { // the second in early drafts
+		for _, d := range root.get(key).items() {
+			if err := r.device(d); err != nil {
+				return nil, err
+			}
 		}
 	}
+	r.compose(root)
 	for _, l := range root.get("links").items() {
 		if err := r.link(l); err != nil {
 			return nil, err
 		}
+	}
+	for _, v := range root.get("instances").items() {
+		count, err := v.number("count", 1, maxHosts)
+		if err != nil {
+			return nil, err
+		}
+		r.declared[v.str("name")] = declared{v.str("device"), count}
 	}
 	r.doubt(root)
 	edges, err := r.edges(root)
@@ -116,7 +136,7 @@ func (r *infra) device(d *value) error {
 			}
 		}
 	}
-	dev := &infraDevice{}
+	dev := &infraDevice{counts: map[string]int{}}
 	for _, c := range d.get("components").items() {
 		count, err := c.number("count", max(used[c.str("name")], 1), maxParallel)
 		if err != nil {
@@ -127,7 +147,8 @@ func (r *infra) device(d *value) error {
 		} else if n > count {
 			r.Say(Odd, "device %s: %d of component %s, and connections name %d", clip(d.str("name")), count, clip(c.str("name")), n)
 		}
-		kind := strings.ToLower(c.str("type"))
+		dev.counts[c.str("name")] = count
+		kind := strings.ToLower(cmp.Or(c.str("choice"), c.str("type")))
 		switch {
 		case slices.Contains(gpuWords, kind):
 			dev.gpus += count
@@ -135,6 +156,8 @@ func (r *infra) device(d *value) error {
 			dev.nics += count
 		case kind == "switch":
 			dev.isSwitch = true
+		case kind == "device":
+			dev.inner = append(dev.inner, c.str("name"))
 		}
 		dev.isSwitch = dev.isSwitch || strings.EqualFold(c.str("name"), "asic")
 	}
@@ -146,18 +169,56 @@ func (r *infra) device(d *value) error {
 	return nil
 }
 
+// compose adds to devices what the devices in them have.
+func (r *infra) compose(root *value) {
+	for _, key := range []string{"devices", "device"} {
+		for _, v := range root.get(key).items() {
+			dev := r.devices[v.str("name")]
+			for _, name := range dev.inner {
+				in, n := r.devices[name], dev.counts[name]
+				switch {
+				case in != nil && in.gpus > 0:
+					dev.gpus, dev.nics = dev.gpus+n*in.gpus, dev.nics+n*in.nics
+				case nicDevice.MatchString(name):
+					dev.nics += n
+				}
+			}
+		}
+	}
+}
+
 // infraUnits are the choices of a link's bandwidth, in bytes a second.
 var infraUnits = map[string]int64{
-	"gigabytes_per_second": 1e9, "giga_bytes_per_second": 1e9, "gigabits_per_second": 1e9 / 8, "giga_bits_per_second": 1e9 / 8,
+	"gigabytes_per_second": 1e9, "giga_bytes_per_second": 1e9, "g_bytes_per_second": 1e9,
+	"gigabits_per_second": 1e9 / 8, "giga_bits_per_second": 1e9 / 8, "g_bits_per_second": 1e9 / 8,
+}
+
+// infraChoice returns what a mapping chooses: its choice, or its only key.
+func infraChoice(v *value) string {
+	if all := v.entries(); len(all) == 1 && all[0].key != "choice" {
+		return all[0].key
+	}
+	return v.str("choice")
 }
 
 // infraTimes are the choices of a link's latency, by our unit.
 var infraTimes = map[string]string{"ms": "ms", "us": "us", "ns": "ns"}
 
+// infraPhysical returns what holds bandwidth and latency of a link.
+func infraPhysical(l *value) *value {
+	if physical := l.get("physical"); physical != nil {
+		return physical
+	}
+	return l
+}
+
 func (r *infra) link(l *value) error {
 	var v infraLink
-	b := l.get("bandwidth")
-	if choice := b.str("choice"); choice != "" {
+	of := infraPhysical(l)
+	b := of.get("bandwidth")
+	if choice := infraChoice(b); choice == "" {
+		r.Say(Missing, "line %d: link %s has no bandwidth", l.line, clip(l.str("name")))
+	} else {
 		unit, ok := infraUnits[choice]
 		if !ok {
 			r.Say(Missing, "line %d: link %s is measured in %s, which is no rate by itself", l.line, clip(l.str("name")), clip(choice))
@@ -167,8 +228,8 @@ func (r *infra) link(l *value) error {
 			v.rate = shaping.Rate(n)
 		}
 	}
-	if lat := l.get("latency"); lat != nil {
-		choice := lat.str("choice")
+	if lat := of.get("latency"); lat != nil {
+		choice := infraChoice(lat)
 		d, err := parseTime(lat.str(choice) + infraTimes[choice])
 		if v.latency = d; err != nil {
 			r.Say(Missing, "line %d: the latency of link %s is in %q, which is not read", l.line, clip(l.str("name")), clip(choice))
@@ -184,8 +245,8 @@ var bitsInWords = regexp.MustCompile(`(?i)(\d+)\s*gbps`)
 func (r *infra) doubt(root *value) {
 	for _, m := range bitsInWords.FindAllStringSubmatch(root.str("description"), 8) {
 		for _, l := range root.get("links").items() {
-			b := l.get("bandwidth")
-			if choice := b.str("choice"); strings.Contains(choice, "bytes") && b.str(choice) == m[1] {
+			b := infraPhysical(l).get("bandwidth")
+			if choice := infraChoice(b); strings.Contains(choice, "bytes") && b.str(choice) == m[1] {
 				r.Say(Odd, "the description says %s Gbps, link %s %s GB/s; the link counts", m[1], clip(l.str("name")), m[1])
 			}
 		}
@@ -240,6 +301,8 @@ func (r *infra) roleOf(name, device string) role {
 	switch {
 	case d != nil && d.gpus > 0:
 		return roleHost
+	case nicDevice.MatchString(device): // though it has an ASIC, as switches do
+		return roleNIC
 	case d != nil && d.isSwitch:
 		return roleSwitch
 	}

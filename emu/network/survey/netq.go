@@ -28,6 +28,9 @@ type netqLink struct {
 	Size       int        `json:"size"`
 }
 
+// errJSON refuses JSON that tells no network.
+var errJSON = errors.New("JSON, but neither an answer of NetQ's topology API (its nodes have compounded_nodes; a token or a list of machines tells no network) nor containerlab, InfraGraph, Slurm or topograph as JSON")
+
 // readNetQ reads an answer of NetQ's topology API. It is called for any JSON.
 func readNetQ(data []byte) (*Survey, error) {
 	var all []netqGraph
@@ -37,7 +40,7 @@ func readNetQ(data []byte) (*Survey, error) {
 		err = json.Unmarshal(data, &all[0])
 	}
 	if err != nil {
-		return nil, errors.New("JSON, but no answer of NetQ's topology API: that has nodes and links, both lists")
+		return nil, errJSON
 	}
 	s := &Survey{Kind: "NetQ topology"}
 	for _, g := range all {
@@ -46,7 +49,7 @@ func readNetQ(data []byte) (*Survey, error) {
 		}
 	}
 	if len(s.Hosts)+len(s.Switches) == 0 {
-		return nil, errors.New("JSON, but no answer of NetQ's topology API: it has no nodes with compounded_nodes (other answers, such as a token or a list of machines, tell no network)")
+		return nil, errJSON
 	}
 	s.Say(Missing, "NetQ's answer has no rates and no latencies")
 	return s, nil

@@ -43,8 +43,8 @@ func read(data []byte) (*Survey, error) {
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[{")), isJSONList(text):
 		s, err := readNetQ(data)
 		if err != nil { // other tools write their YAML as JSON, too
-			if other, no := readYAML(data); no == nil {
-				return other, nil
+			if other, no := readYAML(data); !errors.Is(no, ErrUnknown) {
+				return other, no
 			}
 		}
 		return s, err
@@ -52,6 +52,8 @@ func read(data []byte) (*Survey, error) {
 		return readSlurm(data)
 	case isIBNet(data):
 		return readIBNet(data)
+	case ibOther.Match(data):
+		return nil, errIBPorts
 	case isSimAI(data):
 		return readSimAI(data)
 	case isHTSim(data):

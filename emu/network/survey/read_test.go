@@ -81,6 +81,15 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// laughs returns a YAML file whose aliases multiply to a million values.
+func laughs(key string) string {
+	text := "l0: &l0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := range 5 {
+		text += fmt.Sprintf("l%d: &l%d [%s*l%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*l%d, ", i), 9), i)
+	}
+	return text + key + ": *l5\nswitches: {}\n"
+}
+
 // Files made to cost time or memory are refused, or read at their size.
 func TestHostile(t *testing.T) {
 	const clab = "topology:\n  nodes: {a: {}, b: {}}\n  links:\n"
@@ -88,7 +97,7 @@ func TestHostile(t *testing.T) {
 		{"large", strings.Repeat(" ", maxBytes+1), "larger than"},
 		{"large YAML", "switches: {}\nblocks: []\n" + strings.Repeat("#\n", maxYAMLBytes), "larger than"},
 		{"brackets", "topology: " + strings.Repeat("[", 50_000), "nested more than"},
-		{"aliases", "switches: &a {}\nblocks: *a\n", "anchors"},
+		{"aliases", laughs("blocks"), "aliases (*name) make more than"},
 		{"tokens", clab + strings.Repeat("    - endpoints: [a:1, b:1]\n", 20_000), "YAML tokens"},
 		{"links", clab + strings.Repeat("    - endpoints: [a:1, b:1]\n", maxParallel+1), "links between"},
 		{"hosts", "SwitchName=s Nodes=n[1-999999]\n", "names, the most"},
@@ -150,6 +159,39 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// TestNotesAlike: many notes of one kind leave room for others.
+func TestNotesAlike(t *testing.T) {
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "SwitchName=s%d Nodes=n%d LinkSpeed=%d\n", i, i, i)
+	}
+	s, err := Read([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	convert(t, s)
+	speeds, more, last := 0, 0, s.Notes[len(s.Notes)-1].Text
+	for _, n := range s.Notes {
+		speeds += strings.Count(n.Text, "LinkSpeed")
+		more += strings.Count(n.Text, "more like this one")
+	}
+	if speeds != maxAlike || more != 1 || !strings.Contains(last, "rate of ndr") {
+		t.Errorf("%d notes on LinkSpeed, %d say that there are more; the last note is %q", speeds, more, last)
+	}
+}
+
+// TestWords: what stands within a longer word is another word.
+func TestWords(t *testing.T) {
+	for _, c := range []struct {
+		text, word string
+		has        bool
+	}{{"gh200-nvl2", "h20", false}, {"dgx-h100", "h100", true}, {"h100", "h100", true}, {"h100x h100", "h100", true}, {"nvidia gb200_x", "gb200", true}, {"", "a", false}} {
+		if got := hasWord(c.text, c.word); got != c.has {
+			t.Errorf("%q in %q: %v", c.word, c.text, got)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"SwitchName=a Switches=b,c[1-2]\nSwitchName=b Nodes=n[01-02] LinkSpeed=1\nBlockName=x Nodes=n[1-3]\n",
@@ -164,6 +206,10 @@ func FuzzRead(f *testing.F) {
 		"6 2 1 1 4 H100\n4 5\n0 4 2880Gbps 0.000025ms 0\n0 5 400Gbps 0.0005ms 0\n2 5 1Gbps 1ms 0\n",
 		`<experiment><services><service name="a"/><service name="c"/></services><bridges><bridge name="b"/></bridges><links><link origin="a" dest="b" upload="1Gbps"/><link origin="a" dest="c" upload="1Gbps" latency="1"/></links></experiment>`,
 		`<platform version="4.1"><cluster id="c" prefix="n" radical="0-3" bw="1Gbps" lat="1us" topology="FAT_TREE" topo_parameters="2;2,2;1,2;1,1"/></platform>`,
+		"SwitchName = \"a[0-1]\" Level=0 Nodes=n[1-2]\nSwitchName=b Level=1 Nodes=n[1-2] Switches=a[0-1] \\\n",
+		"- topology: t\n  tree: {switches: [&a {switch: s, nodes: [n1, n2]}, {<<: *a, switch: t}]}\n",
+		"Switch 4 \"S-a\" # \"l\"\n[1] \"R-f\"[1] # \"\" 4xHDR\n[2] \"H-1\"[1] # \"MT41 x\" 2xNDR\nRt 2 \"R-f\" # \"r\"\n",
+		"devices: [{name: b, components: [{name: x, choice: xpu, count: 2}, {name: cx7, choice: device, count: 2}]}, {name: s, components: [{name: asic, choice: switch}]}]\nlinks: [{name: l, physical: {bandwidth: {gigabits_per_second: 1}}}]\ninstances: [{name: h, device: b, count: 2}, {name: s, device: s}]\nedges: [{ep1: {instance: 'h[::2]', component: cx7.port}, ep2: {instance: s, component: 'p[:4]'}, scheme: one2one, link: l}]\n",
 		"{{}}", "[{", "topology: [", "<",
 	} {
 		f.Add([]byte(s))

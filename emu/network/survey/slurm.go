@@ -3,15 +3,19 @@ package survey
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 )
+
+// slurmLine begins a line of topology.conf. Slurm allows blanks around =.
+var slurmLine = regexp.MustCompile(`(?i)^\s*(switchname|blockname)\s*=`)
 
 // isSlurm tells topology.conf by a line that begins with SwitchName= or
 // BlockName=.
 func isSlurm(data []byte) bool {
 	for line := range bytes.Lines(data) {
-		l := strings.ToLower(string(bytes.TrimSpace(line[:min(len(line), 64)])))
-		if strings.HasPrefix(l, "switchname=") || strings.HasPrefix(l, "blockname=") {
+		if slurmLine.Match(line[:min(len(line), 64)]) {
 			return true
 		}
 	}
@@ -23,14 +27,22 @@ type slurmRow struct {
 	line                  int
 	name, switches, nodes string
 	block                 bool
+	level                 int // scontrol show topology: 0 is a leaf
 }
 
-// readSlurm reads topology.conf. Keys and the order of lines do not matter to
-// Slurm; comments of the form "# switch=its own name" carry names in topograph's
-// files.
+// readSlurm reads topology.conf, or what scontrol show topology prints of it.
+// Keys and the order of lines do not matter to Slurm; comments of the form
+// "# switch=its own name" carry names in topograph's files.
 func readSlurm(data []byte) (*Survey, error) {
 	s := &Survey{Kind: "Slurm topology.conf"}
 	var rows []slurmRow
+	add := func(line int, text string) error {
+		some, err := s.slurmRows(line, text)
+		if rows = append(rows, some...); len(rows) > maxLinks {
+			return fmt.Errorf("line %d: more than %d switches and blocks", line, maxLinks)
+		}
+		return err
+	}
 	number, before := 0, ""
 	for line := range bytes.Lines(data) {
 		number++
@@ -40,24 +52,54 @@ func readSlurm(data []byte) (*Survey, error) {
 		if before, goesOn = strings.CutSuffix(text, "\\"); goesOn {
 			continue
 		}
-		if before = ""; text == "" {
-			continue
-		}
-		row, err := s.slurmRow(number, text)
-		if err != nil {
+		before = ""
+		if err := add(number, text); err != nil {
 			return nil, err
 		}
-		if row.name != "" {
-			rows = append(rows, row)
-		}
+	}
+	if err := add(number, before); err != nil {
+		return nil, err
 	}
 	return s, s.slurm(rows)
 }
 
+// slurmRows reads a line: a row for each switch that its SwitchName lists, none
+// if the line says nothing of the hardware.
+func (s *Survey) slurmRows(line int, text string) ([]slurmRow, error) {
+	row, err := s.slurmRow(line, text)
+	if err != nil || row.name == "" {
+		return nil, err
+	}
+	if row.block {
+		return []slurmRow{row}, nil
+	}
+	names, err := hostlist(row.name)
+	if err != nil {
+		return nil, fmt.Errorf("line %d: SwitchName: %w", line, err)
+	}
+	if len(names) > 1 {
+		s.Say(Odd, "line %d: SwitchName=%s lists %d switches; each has what the line says", line, clip(row.name), len(names))
+	}
+	var rows []slurmRow
+	for _, row.name = range names {
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// aroundEquals are blanks that Slurm allows around =.
+var aroundEquals = regexp.MustCompile(`[ \t]*=[ \t]*`)
+
 func (s *Survey) slurmRow(line int, text string) (slurmRow, error) {
 	row := slurmRow{line: line}
-	for _, field := range slurmFields(text) {
+	fields := slurmFields(aroundEquals.ReplaceAllString(text, "="))
+	if len(fields) > 0 && strings.EqualFold(fields[0], "include") {
+		s.Say(Missing, "line %d: another file is included, and not read; paste it in", line)
+		return row, nil
+	}
+	for _, field := range fields {
 		key, v, ok := strings.Cut(field, "=")
+		v = strings.Trim(v, `"`)
 		switch key = strings.ToLower(key); {
 		case !ok:
 			return row, fmt.Errorf("line %d: %q must be KEY=VALUE, with keys SwitchName, Switches, Nodes, BlockName, BlockSizes", line, clip(field))
@@ -73,9 +115,21 @@ func (s *Survey) slurmRow(line int, text string) (slurmRow, error) {
 			s.Say(Odd, "line %d: LinkSpeed=%s is ignored, as Slurm does", line, clip(v))
 		case key == "blocksizes":
 			s.Say(Odd, "line %d: BlockSizes=%s says how jobs are placed, nothing of the hardware; ignored", line, clip(v))
+		case key == "aggregatedblock":
+			s.Say(Odd, "line %d: AggregatedBlock=%s sums up blocks that have lines of their own; ignored", line, clip(v))
+			return slurmRow{}, nil
+		case key == "level":
+			row.level, _ = strconv.Atoi(v) // scontrol writes a number; else it is as if unsaid
+		case key == "blockindex" || key == "blocksize":
 		default:
 			return row, fmt.Errorf("line %d: key %q is unknown; allowed are SwitchName, Switches, Nodes, LinkSpeed, BlockName, BlockSizes", line, clip(key))
 		}
+	}
+	if row.name == "" && row.switches+row.nodes != "" {
+		return row, fmt.Errorf("line %d: Switches or Nodes without a SwitchName or BlockName that they are of", line)
+	}
+	if row.level > 0 && row.switches != "" {
+		row.nodes = "" // scontrol lists there all that hang further below
 	}
 	return row, nil
 }
@@ -147,9 +201,18 @@ func (s *Survey) hang(r slurmRow) error {
 	return nil
 }
 
-// domain adds hosts that NVLink joins, new ones included.
+// domain adds hosts that NVLink joins, new ones included. What is said of a
+// domain in several places is taken together.
 func (s *Survey) domain(name string, hosts []string) error {
-	d := Domain{Name: name}
+	i, ok := s.domains[name]
+	if !ok {
+		if s.domains == nil {
+			s.domains = map[string]int{}
+		}
+		i = len(s.Domains)
+		s.domains[name], s.Domains = i, append(s.Domains, Domain{Name: name})
+	}
+	d := &s.Domains[i]
 	for _, h := range hosts {
 		p, err := s.add(h, false)
 		if err != nil {
@@ -157,6 +220,5 @@ func (s *Survey) domain(name string, hosts []string) error {
 		}
 		d.Hosts = append(d.Hosts, p.Index)
 	}
-	s.Domains = append(s.Domains, d)
 	return nil
 }

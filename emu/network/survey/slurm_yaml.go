@@ -3,39 +3,52 @@ package survey
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/railyard/railyard/shaping"
 )
 
+// slurmKinds are the keys of a topology in topology.yaml, one of which it has.
+var slurmKinds = []string{"tree", "block", "ring", "torus3d", "flat"}
+
 // isSlurmYAML tells topology.yaml by its form: a list of mappings that have a
-// topology's name.
+// topology's name, or one such mapping.
 func isSlurmYAML(root *value) bool {
-	return len(root.list) > 0 && root.list[0].get("topology") != nil
+	if len(root.list) > 0 {
+		root = root.list[0]
+	} else if !slices.ContainsFunc(slurmKinds, func(k string) bool { return root.get(k) != nil }) {
+		return false
+	}
+	return root.str("topology") != ""
 }
 
 // readSlurmYAML reads the topology of the list that is the cluster's default,
 // the first when none is.
 func readSlurmYAML(root *value) (*Survey, error) {
 	s := &Survey{Kind: "Slurm topology.yaml"}
-	chosen, marked := root.list[0], false
-	for _, t := range root.list {
+	all := root.list
+	if all == nil {
+		all = []*value{root}
+	}
+	chosen, marked := all[0], false
+	for _, t := range all {
 		if t.str("cluster_default") == "true" && !marked {
 			chosen, marked = t, true
 		}
 	}
-	if len(root.list) > 1 {
-		s.Say(Odd, "the file has %d topologies of the same nodes; taken is %q", len(root.list), clip(chosen.str("topology")))
+	if len(all) > 1 {
+		s.Say(Odd, "the file has %d topologies of the same nodes; taken is %q", len(all), clip(chosen.str("topology")))
 	}
 	var rows []slurmRow
 	switch {
 	case chosen.get("tree") != nil:
 		for _, w := range chosen.get("tree").get("switches").items() {
-			rows = append(rows, slurmRow{line: w.line, name: w.str("switch"), switches: w.str("children"), nodes: w.str("nodes")})
+			rows = append(rows, slurmRow{line: w.line, name: w.str("switch"), switches: w.names("children"), nodes: w.names("nodes")})
 		}
 	case chosen.get("block") != nil:
 		for _, w := range chosen.get("block").get("blocks").items() {
-			rows = append(rows, slurmRow{line: w.line, name: w.str("block"), nodes: w.str("nodes"), block: true})
+			rows = append(rows, slurmRow{line: w.line, name: w.str("block"), nodes: w.names("nodes"), block: true})
 		}
 	case chosen.get("ring") != nil:
 		return s, s.slurmRings(chosen.get("ring"))
@@ -44,7 +57,7 @@ func readSlurmYAML(root *value) (*Survey, error) {
 	case chosen.get("flat") != nil:
 		return nil, errors.New("Slurm's flat topology names no node and no switch; take --system and --nodes with a fabric instead")
 	default:
-		return nil, fmt.Errorf("line %d: topology %q has none of tree, block, ring, torus3d, flat", chosen.line, clip(chosen.str("topology")))
+		return nil, fmt.Errorf("line %d: topology %q has none of %s", chosen.line, clip(chosen.str("topology")), strings.Join(slurmKinds, ", "))
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("line %d: topology %q is empty", chosen.line, clip(chosen.str("topology")))
@@ -56,7 +69,7 @@ func readSlurmYAML(root *value) (*Survey, error) {
 // torus.
 func (s *Survey) slurmRings(v *value) error {
 	for _, r := range v.get("rings").items() {
-		names, err := hostlist(r.str("nodes"))
+		names, err := hostlist(r.names("nodes"))
 		if err == nil {
 			err = s.torus(names, []int{len(names)}, 0, 0)
 		}
@@ -70,7 +83,7 @@ func (s *Survey) slurmRings(v *value) error {
 // slurmTori joins the nodes of each torus; x runs fastest.
 func (s *Survey) slurmTori(v *value) error {
 	for _, t := range v.get("toruses").items() {
-		names, err := hostlist(t.str("nodes"))
+		names, err := hostlist(t.names("nodes"))
 		var dims []int
 		of := t.get("dims")
 		for _, axis := range []string{"x", "y", "z"} {

@@ -22,8 +22,10 @@ type Survey struct {
 	// many cables there are.
 	Logical bool
 
-	index map[string]Place
-	pairs map[[2]Place]int // the last link between two places
+	index   map[string]Place
+	pairs   map[[2]Place]int // the last link between two places
+	domains map[string]int
+	said    map[string]int // notes by their format
 }
 
 // Host is a server.
@@ -98,18 +100,29 @@ const (
 	maxSwitches = 1 << 15
 	maxLinks    = 1 << 18
 	maxParallel = 1 << 10 // links between two places, devices of one host
-	maxNotes    = 60
+	maxNotes    = 100
+	maxAlike    = 12 // notes of one kind
 	maxBytes    = 16 << 20
 )
 
-// Say adds a note. Beyond the bound the last one says that there are more.
+// Say adds a note. Of many alike the last one says that there are more, so that
+// they do not crowd out others; so does the last of all.
 func (s *Survey) Say(k NoteKind, format string, args ...any) {
-	switch n := (Note{k, fmt.Sprintf(format, args...)}); {
-	case len(s.Notes) < maxNotes:
-		s.Notes = append(s.Notes, n)
-	case len(s.Notes) == maxNotes:
-		s.Notes = append(s.Notes, Note{Odd, "there is more of this kind; it is left out"})
+	if s.said == nil {
+		s.said = map[string]int{}
 	}
+	s.said[format]++
+	n := Note{k, fmt.Sprintf(format, args...)}
+	switch alike := s.said[format]; {
+	case alike > maxAlike, len(s.Notes) > maxNotes:
+		return
+	case alike == maxAlike:
+		n.Text += " (there are more like this one, which are left out)"
+	}
+	if len(s.Notes) == maxNotes {
+		n = Note{Odd, "there is more to note, which is left out"}
+	}
+	s.Notes = append(s.Notes, n)
 }
 
 // Name returns the name of a place.

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// isTopograph tells a cluster model by its two keys.
+// isTopograph tells a cluster model by its two keys. Old ones say besides which
+// plugin they are for (topology: topology/tree).
 func isTopograph(root *value) bool {
 	blocks := root.get("blocks")
-	return root.get("switches") != nil && (blocks != nil || root.get("nodes") != nil || root.get("capacity_blocks") != nil) && root.get("topology") == nil
+	return root.get("switches") != nil && (blocks != nil || root.get("nodes") != nil || root.get("capacity_blocks") != nil) && root.get("topology").entries() == nil
 }
 
 // readTopograph reads a model: switches with those below them, and blocks of
@@ -88,15 +89,13 @@ func topographBlocks(v *value) map[string]string {
 // topographSwitch joins a switch with the names that are below it.
 func (s *Survey) topographSwitch(at Place, v *value) error {
 	for _, key := range []string{"switches", "nodes"} {
-		for _, w := range v.get(key).items() {
-			names, err := hostlist(w.text)
-			if err != nil {
+		names, err := hostlist(v.names(key))
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			if err := s.below(n, key == "switches", at); err != nil {
 				return err
-			}
-			for _, n := range names {
-				if err := s.below(n, key == "switches", at); err != nil {
-					return err
-				}
 			}
 		}
 	}
@@ -112,44 +111,49 @@ func (s *Survey) below(name string, isSwitch bool, at Place) error {
 	return s.join(p, at, 0, 0)
 }
 
-// topographBlock reads one block. Its domain stands in an annotation whose key
-// ends in /domain, or is the value of nvlink.
-func (s *Survey) topographBlock(b *value, name string) error {
-	var names []string
-	for _, w := range b.get("nodes").items() {
-		some, err := hostlist(w.text)
+// topographBlock reads one block, on the switch with a name unless that is
+// empty. Its type is what its hosts are.
+func (s *Survey) topographBlock(b *value, on string) error {
+	names, err := hostlist(b.names("nodes"))
+	if err != nil {
+		return err
+	}
+	var at Place
+	if on != "" {
+		if _, known := s.find(on); !known {
+			s.Say(Odd, "line %d: switch %s of a block is none of switches", b.line, clip(on))
+		}
+		if at, err = s.add(on, true); err != nil {
+			return err
+		}
+	}
+	for _, n := range names {
+		p, err := s.add(n, false)
+		if err == nil && on != "" {
+			err = s.join(p, at, 0, 0)
+		}
 		if err != nil {
 			return err
 		}
-		if names = append(names, some...); len(names) > maxHosts {
-			return fmt.Errorf("more than %d nodes, the most that are read", maxHosts)
-		}
+		s.Hosts[p.Index].Model = b.str("type")
 	}
-	if name != "" {
-		at, err := s.add(name, true)
-		if err != nil {
-			return err
-		}
-		for _, n := range names {
-			if err := s.below(n, false, at); err != nil {
-				return err
-			}
-		}
-	}
-	domain := b.str("nvlink")
-	for _, p := range b.get("annotations").entries() {
-		if strings.HasSuffix(p.key, "/domain") {
-			domain = p.value.text
-		}
-	}
+	domain := topographDomain(b)
 	if domain == "" {
 		s.Say(Missing, "line %d: a block of %d nodes names no NVLink domain", b.line, len(names))
-		for _, n := range names {
-			if _, err := s.add(n, false); err != nil {
-				return err
-			}
-		}
 		return nil
 	}
 	return s.domain(domain, names)
+}
+
+// topographDomain returns the NVLink domain of a block: the value of nvlink, of an
+// annotation whose key ends in /domain, or of a label that ends in /accelerator.
+func topographDomain(b *value) string {
+	for _, at := range []struct{ in, end string }{{"annotations", "/domain"}, {"labels", "/accelerator"}} {
+		for _, p := range b.get(at.in).entries() {
+			if strings.HasSuffix(p.key, at.end) {
+				return p.value.text
+			}
+		}
+	}
+	return b.str("nvlink")
 }

@@ -60,6 +60,7 @@ func (e *element) within(section, name string) []*element {
 // parseXML reads a file into its root element.
 func parseXML(data []byte) (*element, error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // what counts is ASCII
 	var root *element
 	var open []*element
 	for count := 0; ; {

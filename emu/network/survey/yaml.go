@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -26,6 +27,7 @@ type value struct {
 	text  string
 	list  []*value
 	pairs []pair
+	size  int // values in it, those of aliases counted each time
 }
 
 type pair struct {
@@ -52,6 +54,20 @@ func (v *value) str(key string) string {
 		return w.text
 	}
 	return ""
+}
+
+// names returns names under a key as one list, whether the file has them in one
+// text or each for itself.
+func (v *value) names(key string) string {
+	items := v.get(key).items()
+	if items == nil {
+		return v.str(key)
+	}
+	var all []string
+	for _, w := range items {
+		all = append(all, w.text)
+	}
+	return strings.Join(all, ",")
 }
 
 // items returns the entries of a list, nil when there is none.
@@ -84,10 +100,8 @@ func (v *value) number(key string, otherwise, most int) (int, error) {
 	return n, nil
 }
 
-// refused are parts of YAML that no description needs. Aliases can make a small
-// file expand without bound.
+// refused are parts of YAML that no description needs.
 var refused = map[token.Type]string{
-	token.AnchorType: "anchors (&name)", token.AliasType: "aliases (*name)", token.MergeKeyType: "merge keys (<<)",
 	token.TagType: "tags (!name)", token.DirectiveType: "directives (%NAME)", token.MappingKeyType: "complex keys (?)",
 }
 
@@ -106,7 +120,9 @@ func parseYAML(data []byte) (*value, error) {
 	}
 	for _, doc := range file.Docs {
 		if doc.Body != nil {
-			return tree(doc.Body), nil
+			b := treeBuilder{anchors: map[string]*value{}}
+			root := b.tree(doc.Body)
+			return root, b.err
 		}
 	}
 	return nil, errors.New("the file is empty")
@@ -155,35 +171,87 @@ func oneLine(s string) string {
 	return q[1 : len(q)-1]
 }
 
-// tree makes values of a syntax tree.
-func tree(n ast.Node) *value {
+// treeBuilder makes values of a syntax tree.
+type treeBuilder struct {
+	anchors map[string]*value
+	err     error // the first
+}
+
+func (b *treeBuilder) tree(n ast.Node) *value {
 	if n == nil || n.GetToken() == nil {
-		return &value{}
+		return &value{size: 1}
 	}
 	t := n.GetToken()
-	v := &value{line: t.Position.Line}
+	v := &value{line: t.Position.Line, size: 1}
 	switch m := n.(type) {
 	case *ast.MappingNode:
-		for _, e := range m.Values {
-			v.pairs = append(v.pairs, entry(e))
-		}
+		b.mapping(v, m.Values)
 	case *ast.MappingValueNode:
-		v.pairs = []pair{entry(m)}
+		b.mapping(v, []*ast.MappingValueNode{m})
 	case *ast.SequenceNode:
 		for _, e := range m.Values {
-			v.list = append(v.list, tree(e))
+			w := b.tree(e)
+			v.list, v.size = append(v.list, w), v.size+w.size
 		}
+	case *ast.AnchorNode:
+		w := b.tree(m.Value)
+		b.anchors[m.Name.GetToken().Value] = w
+		return w
+	case *ast.AliasNode:
+		return b.alias(m)
 	case *ast.NullNode:
 	case *ast.LiteralNode:
 		v.text = m.Value.Value
 	default:
 		v.text = t.Value
 	}
+	if v.size > maxTokens {
+		b.fail(v.line, fmt.Errorf("aliases (*name) make more than %d values of the file", maxTokens))
+		return &value{line: v.line, size: 1}
+	}
 	return v
 }
 
-func entry(e *ast.MappingValueNode) pair {
-	p := pair{value: tree(e.Value)}
+func (b *treeBuilder) fail(line int, err error) {
+	if b.err == nil {
+		b.err = fmt.Errorf("line %d: %w", line, err)
+	}
+}
+
+// alias returns the value that an alias stands for. It is shared, not copied.
+func (b *treeBuilder) alias(m *ast.AliasNode) *value {
+	name := m.Value.GetToken().Value
+	v, ok := b.anchors[name]
+	if !ok {
+		b.fail(m.GetToken().Position.Line, fmt.Errorf("alias *%s: no anchor &%s stands before it", clip(name), clip(name)))
+		return &value{size: 1}
+	}
+	return v
+}
+
+// mapping fills v with entries; what a merge key (<<) brings in is weaker than
+// what the mapping says itself.
+func (b *treeBuilder) mapping(v *value, entries []*ast.MappingValueNode) {
+	var merged []*value
+	for _, e := range entries {
+		p := b.entry(e)
+		if _, merge := e.Key.(*ast.MergeKeyNode); !merge {
+			v.pairs, v.size = append(v.pairs, p), v.size+p.value.size
+		} else if merged = append(merged, p.value); p.value.list != nil {
+			merged = p.value.list
+		}
+	}
+	for _, m := range merged {
+		for _, p := range m.pairs {
+			if v.size <= maxTokens && v.get(p.key) == nil {
+				v.pairs, v.size = append(v.pairs, p), v.size+p.value.size
+			}
+		}
+	}
+}
+
+func (b *treeBuilder) entry(e *ast.MappingValueNode) pair {
+	p := pair{value: b.tree(e.Value)}
 	if e.Key != nil && e.Key.GetToken() != nil {
 		p.key = e.Key.GetToken().Value
 		if p.value.line == 0 {

@@ -1213,24 +1213,18 @@ func (x *BenchRow) GetPace() *PaceVerdict {
 // PaceVerdict is what a row's times are worth.
 type PaceVerdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Wall time for each unit of emulated time.
-	Dilation uint64 `protobuf:"varint,1,opt,name=dilation,proto3" json:"dilation,omitempty"`
-	// Whether the coordinator chose it.
+	// Whether the coordinator chose the dilation.
 	Chosen bool `protobuf:"varint,2,opt,name=chosen,proto3" json:"chosen,omitempty"`
-	// The times as the virtual clock computes them. 0: nothing was run.
-	ComputedOutOfPlacePs int64 `protobuf:"varint,3,opt,name=computed_out_of_place_ps,json=computedOutOfPlacePs,proto3" json:"computed_out_of_place_ps,omitempty"`
-	// See computed_out_of_place_ps.
-	ComputedInPlacePs int64 `protobuf:"varint,4,opt,name=computed_in_place_ps,json=computedInPlacePs,proto3" json:"computed_in_place_ps,omitempty"`
-	// All members together; the maxima are those of the worst.
-	Lateness *Lateness `protobuf:"bytes,5,opt,name=lateness,proto3" json:"lateness,omitempty"`
-	// A dilation at which nothing would have been late.
-	Enough uint64 `protobuf:"varint,6,opt,name=enough,proto3" json:"enough,omitempty"`
-	// The member that fell behind most.
-	Straggler string `protobuf:"bytes,7,opt,name=straggler,proto3" json:"straggler,omitempty"`
 	// Error of the clocks' offsets, in nanoseconds of wall time. 0: one host.
 	ClockErrorNs int64 `protobuf:"varint,8,opt,name=clock_error_ns,json=clockErrorNs,proto3" json:"clock_error_ns,omitempty"`
 	// What would break first at a smaller dilation, in words.
-	Limit         string `protobuf:"bytes,9,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit string `protobuf:"bytes,9,opt,name=limit,proto3" json:"limit,omitempty"`
+	// How often a half was run to find the dilation, before the runs that count.
+	Tried uint32 `protobuf:"varint,10,opt,name=tried,proto3" json:"tried,omitempty"`
+	// What the time out of place is worth. Absent: nothing was run.
+	OutOfPlace *PacedHalf `protobuf:"bytes,11,opt,name=out_of_place,json=outOfPlace,proto3" json:"out_of_place,omitempty"`
+	// See out_of_place.
+	InPlace       *PacedHalf `protobuf:"bytes,12,opt,name=in_place,json=inPlace,proto3" json:"in_place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1265,53 +1259,11 @@ func (*PaceVerdict) Descriptor() ([]byte, []int) {
 	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *PaceVerdict) GetDilation() uint64 {
-	if x != nil {
-		return x.Dilation
-	}
-	return 0
-}
-
 func (x *PaceVerdict) GetChosen() bool {
 	if x != nil {
 		return x.Chosen
 	}
 	return false
-}
-
-func (x *PaceVerdict) GetComputedOutOfPlacePs() int64 {
-	if x != nil {
-		return x.ComputedOutOfPlacePs
-	}
-	return 0
-}
-
-func (x *PaceVerdict) GetComputedInPlacePs() int64 {
-	if x != nil {
-		return x.ComputedInPlacePs
-	}
-	return 0
-}
-
-func (x *PaceVerdict) GetLateness() *Lateness {
-	if x != nil {
-		return x.Lateness
-	}
-	return nil
-}
-
-func (x *PaceVerdict) GetEnough() uint64 {
-	if x != nil {
-		return x.Enough
-	}
-	return 0
-}
-
-func (x *PaceVerdict) GetStraggler() string {
-	if x != nil {
-		return x.Straggler
-	}
-	return ""
 }
 
 func (x *PaceVerdict) GetClockErrorNs() int64 {
@@ -1324,6 +1276,119 @@ func (x *PaceVerdict) GetClockErrorNs() int64 {
 func (x *PaceVerdict) GetLimit() string {
 	if x != nil {
 		return x.Limit
+	}
+	return ""
+}
+
+func (x *PaceVerdict) GetTried() uint32 {
+	if x != nil {
+		return x.Tried
+	}
+	return 0
+}
+
+func (x *PaceVerdict) GetOutOfPlace() *PacedHalf {
+	if x != nil {
+		return x.OutOfPlace
+	}
+	return nil
+}
+
+func (x *PaceVerdict) GetInPlace() *PacedHalf {
+	if x != nil {
+		return x.InPlace
+	}
+	return nil
+}
+
+// PacedHalf is what one of a row's times is worth.
+type PacedHalf struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Wall time for each unit of emulated time.
+	Dilation uint64 `protobuf:"varint,1,opt,name=dilation,proto3" json:"dilation,omitempty"`
+	// How often it was run, each time at a larger dilation than before. The last
+	// one is reported.
+	Tries uint32 `protobuf:"varint,2,opt,name=tries,proto3" json:"tries,omitempty"`
+	// The time as the virtual clock computes it.
+	ComputedPs int64 `protobuf:"varint,3,opt,name=computed_ps,json=computedPs,proto3" json:"computed_ps,omitempty"`
+	// All members together.
+	Lateness *Lateness `protobuf:"bytes,4,opt,name=lateness,proto3" json:"lateness,omitempty"`
+	// A dilation at which nothing would have been late.
+	Enough uint64 `protobuf:"varint,5,opt,name=enough,proto3" json:"enough,omitempty"`
+	// The member that fell behind most.
+	Straggler     string `protobuf:"bytes,6,opt,name=straggler,proto3" json:"straggler,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PacedHalf) Reset() {
+	*x = PacedHalf{}
+	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PacedHalf) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PacedHalf) ProtoMessage() {}
+
+func (x *PacedHalf) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PacedHalf.ProtoReflect.Descriptor instead.
+func (*PacedHalf) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PacedHalf) GetDilation() uint64 {
+	if x != nil {
+		return x.Dilation
+	}
+	return 0
+}
+
+func (x *PacedHalf) GetTries() uint32 {
+	if x != nil {
+		return x.Tries
+	}
+	return 0
+}
+
+func (x *PacedHalf) GetComputedPs() int64 {
+	if x != nil {
+		return x.ComputedPs
+	}
+	return 0
+}
+
+func (x *PacedHalf) GetLateness() *Lateness {
+	if x != nil {
+		return x.Lateness
+	}
+	return nil
+}
+
+func (x *PacedHalf) GetEnough() uint64 {
+	if x != nil {
+		return x.Enough
+	}
+	return 0
+}
+
+func (x *PacedHalf) GetStraggler() string {
+	if x != nil {
+		return x.Straggler
 	}
 	return ""
 }
@@ -1342,7 +1407,7 @@ type BenchCell struct {
 
 func (x *BenchCell) Reset() {
 	*x = BenchCell{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	mi := &file_railyard_v1_bench_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1354,7 +1419,7 @@ func (x *BenchCell) String() string {
 func (*BenchCell) ProtoMessage() {}
 
 func (x *BenchCell) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[8]
+	mi := &file_railyard_v1_bench_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1367,7 +1432,7 @@ func (x *BenchCell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchCell.ProtoReflect.Descriptor instead.
 func (*BenchCell) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{8}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BenchCell) GetTimePs() int64 {
@@ -1404,7 +1469,7 @@ type EmulationCost struct {
 
 func (x *EmulationCost) Reset() {
 	*x = EmulationCost{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[9]
+	mi := &file_railyard_v1_bench_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1416,7 +1481,7 @@ func (x *EmulationCost) String() string {
 func (*EmulationCost) ProtoMessage() {}
 
 func (x *EmulationCost) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[9]
+	mi := &file_railyard_v1_bench_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1429,7 +1494,7 @@ func (x *EmulationCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmulationCost.ProtoReflect.Descriptor instead.
 func (*EmulationCost) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{9}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *EmulationCost) GetRounds() uint64 {
@@ -1482,7 +1547,7 @@ type BenchProgress struct {
 
 func (x *BenchProgress) Reset() {
 	*x = BenchProgress{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[10]
+	mi := &file_railyard_v1_bench_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1559,7 @@ func (x *BenchProgress) String() string {
 func (*BenchProgress) ProtoMessage() {}
 
 func (x *BenchProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[10]
+	mi := &file_railyard_v1_bench_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1572,7 @@ func (x *BenchProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchProgress.ProtoReflect.Descriptor instead.
 func (*BenchProgress) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{10}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BenchProgress) GetRowsDone() uint32 {
@@ -1546,7 +1611,7 @@ type FaultChange struct {
 
 func (x *FaultChange) Reset() {
 	*x = FaultChange{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[11]
+	mi := &file_railyard_v1_bench_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1623,7 @@ func (x *FaultChange) String() string {
 func (*FaultChange) ProtoMessage() {}
 
 func (x *FaultChange) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[11]
+	mi := &file_railyard_v1_bench_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1636,7 @@ func (x *FaultChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FaultChange.ProtoReflect.Descriptor instead.
 func (*FaultChange) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{11}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FaultChange) GetAtPs() int64 {
@@ -1599,7 +1664,7 @@ type TimelineChunk struct {
 
 func (x *TimelineChunk) Reset() {
 	*x = TimelineChunk{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[12]
+	mi := &file_railyard_v1_bench_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1676,7 @@ func (x *TimelineChunk) String() string {
 func (*TimelineChunk) ProtoMessage() {}
 
 func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[12]
+	mi := &file_railyard_v1_bench_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +1689,7 @@ func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimelineChunk.ProtoReflect.Descriptor instead.
 func (*TimelineChunk) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{12}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TimelineChunk) GetLines() []byte {
@@ -1647,7 +1712,7 @@ type BenchSummary struct {
 
 func (x *BenchSummary) Reset() {
 	*x = BenchSummary{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[13]
+	mi := &file_railyard_v1_bench_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1724,7 @@ func (x *BenchSummary) String() string {
 func (*BenchSummary) ProtoMessage() {}
 
 func (x *BenchSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[13]
+	mi := &file_railyard_v1_bench_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1737,7 @@ func (x *BenchSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchSummary.ProtoReflect.Descriptor instead.
 func (*BenchSummary) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{13}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BenchSummary) GetCost() *EmulationCost {
@@ -1801,17 +1866,24 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"candidates\x18( \x03(\v2\x16.railyard.v1.CandidateR\n" +
 	"candidates\x12,\n" +
 	"\x04pace\x182 \x01(\v2\x18.railyard.v1.PaceVerdictR\x04paceB\a\n" +
-	"\x05_root\"\xcf\x02\n" +
-	"\vPaceVerdict\x12\x1a\n" +
-	"\bdilation\x18\x01 \x01(\x04R\bdilation\x12\x16\n" +
-	"\x06chosen\x18\x02 \x01(\bR\x06chosen\x126\n" +
-	"\x18computed_out_of_place_ps\x18\x03 \x01(\x03R\x14computedOutOfPlacePs\x12/\n" +
-	"\x14computed_in_place_ps\x18\x04 \x01(\x03R\x11computedInPlacePs\x121\n" +
-	"\blateness\x18\x05 \x01(\v2\x15.railyard.v1.LatenessR\blateness\x12\x16\n" +
-	"\x06enough\x18\x06 \x01(\x04R\x06enough\x12\x1c\n" +
-	"\tstraggler\x18\a \x01(\tR\tstraggler\x12$\n" +
+	"\x05_root\"\xf0\x01\n" +
+	"\vPaceVerdict\x12\x16\n" +
+	"\x06chosen\x18\x02 \x01(\bR\x06chosen\x12$\n" +
 	"\x0eclock_error_ns\x18\b \x01(\x03R\fclockErrorNs\x12\x14\n" +
-	"\x05limit\x18\t \x01(\tR\x05limit\"I\n" +
+	"\x05limit\x18\t \x01(\tR\x05limit\x12\x14\n" +
+	"\x05tried\x18\n" +
+	" \x01(\rR\x05tried\x128\n" +
+	"\fout_of_place\x18\v \x01(\v2\x16.railyard.v1.PacedHalfR\n" +
+	"outOfPlace\x121\n" +
+	"\bin_place\x18\f \x01(\v2\x16.railyard.v1.PacedHalfR\ainPlaceJ\x04\b\x01\x10\x02J\x04\b\x03\x10\b\"\xc7\x01\n" +
+	"\tPacedHalf\x12\x1a\n" +
+	"\bdilation\x18\x01 \x01(\x04R\bdilation\x12\x14\n" +
+	"\x05tries\x18\x02 \x01(\rR\x05tries\x12\x1f\n" +
+	"\vcomputed_ps\x18\x03 \x01(\x03R\n" +
+	"computedPs\x121\n" +
+	"\blateness\x18\x04 \x01(\v2\x15.railyard.v1.LatenessR\blateness\x12\x16\n" +
+	"\x06enough\x18\x05 \x01(\x04R\x06enough\x12\x1c\n" +
+	"\tstraggler\x18\x06 \x01(\tR\tstraggler\"I\n" +
 	"\tBenchCell\x12\x17\n" +
 	"\atime_ps\x18\x01 \x01(\x03R\x06timePs\x12\x19\n" +
 	"\x05wrong\x18\x02 \x01(\x03H\x00R\x05wrong\x88\x01\x01B\b\n" +
@@ -1861,7 +1933,7 @@ func file_railyard_v1_bench_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_bench_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_railyard_v1_bench_proto_goTypes = []any{
 	(PayloadMode)(0),      // 0: railyard.v1.PayloadMode
 	(SplitOp)(0),          // 1: railyard.v1.SplitOp
@@ -1873,52 +1945,55 @@ var file_railyard_v1_bench_proto_goTypes = []any{
 	(*Device)(nil),        // 7: railyard.v1.Device
 	(*BenchRow)(nil),      // 8: railyard.v1.BenchRow
 	(*PaceVerdict)(nil),   // 9: railyard.v1.PaceVerdict
-	(*BenchCell)(nil),     // 10: railyard.v1.BenchCell
-	(*EmulationCost)(nil), // 11: railyard.v1.EmulationCost
-	(*BenchProgress)(nil), // 12: railyard.v1.BenchProgress
-	(*FaultChange)(nil),   // 13: railyard.v1.FaultChange
-	(*TimelineChunk)(nil), // 14: railyard.v1.TimelineChunk
-	(*BenchSummary)(nil),  // 15: railyard.v1.BenchSummary
-	(Op)(0),               // 16: railyard.v1.Op
-	(Reduction)(0),        // 17: railyard.v1.Reduction
-	(DataType)(0),         // 18: railyard.v1.DataType
-	(Protocol)(0),         // 19: railyard.v1.Protocol
-	(*Failure)(nil),       // 20: railyard.v1.Failure
-	(*Lateness)(nil),      // 21: railyard.v1.Lateness
+	(*PacedHalf)(nil),     // 10: railyard.v1.PacedHalf
+	(*BenchCell)(nil),     // 11: railyard.v1.BenchCell
+	(*EmulationCost)(nil), // 12: railyard.v1.EmulationCost
+	(*BenchProgress)(nil), // 13: railyard.v1.BenchProgress
+	(*FaultChange)(nil),   // 14: railyard.v1.FaultChange
+	(*TimelineChunk)(nil), // 15: railyard.v1.TimelineChunk
+	(*BenchSummary)(nil),  // 16: railyard.v1.BenchSummary
+	(Op)(0),               // 17: railyard.v1.Op
+	(Reduction)(0),        // 18: railyard.v1.Reduction
+	(DataType)(0),         // 19: railyard.v1.DataType
+	(Protocol)(0),         // 20: railyard.v1.Protocol
+	(*Failure)(nil),       // 21: railyard.v1.Failure
+	(*Lateness)(nil),      // 22: railyard.v1.Lateness
 }
 var file_railyard_v1_bench_proto_depIdxs = []int32{
-	16, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
-	17, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
-	18, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
-	19, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
+	17, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
+	18, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
+	19, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
+	20, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
 	0,  // 4: railyard.v1.BenchRequest.payload:type_name -> railyard.v1.PayloadMode
 	1,  // 5: railyard.v1.BenchRequest.split:type_name -> railyard.v1.SplitOp
 	3,  // 6: railyard.v1.BenchRequest.tuning:type_name -> railyard.v1.Tuning
-	19, // 7: railyard.v1.Candidate.protocol:type_name -> railyard.v1.Protocol
+	20, // 7: railyard.v1.Candidate.protocol:type_name -> railyard.v1.Protocol
 	6,  // 8: railyard.v1.BenchResponse.started:type_name -> railyard.v1.BenchStarted
 	8,  // 9: railyard.v1.BenchResponse.row:type_name -> railyard.v1.BenchRow
-	12, // 10: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
-	14, // 11: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
-	15, // 12: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
-	20, // 13: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
-	13, // 14: railyard.v1.BenchResponse.changed:type_name -> railyard.v1.FaultChange
+	13, // 10: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
+	15, // 11: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
+	16, // 12: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
+	21, // 13: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
+	14, // 14: railyard.v1.BenchResponse.changed:type_name -> railyard.v1.FaultChange
 	7,  // 15: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
-	18, // 16: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
-	17, // 17: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
-	10, // 18: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
-	10, // 19: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
-	19, // 20: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
+	19, // 16: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
+	18, // 17: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
+	11, // 18: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
+	11, // 19: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
+	20, // 20: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
 	0,  // 21: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
-	11, // 22: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
+	12, // 22: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
 	4,  // 23: railyard.v1.BenchRow.candidates:type_name -> railyard.v1.Candidate
 	9,  // 24: railyard.v1.BenchRow.pace:type_name -> railyard.v1.PaceVerdict
-	21, // 25: railyard.v1.PaceVerdict.lateness:type_name -> railyard.v1.Lateness
-	11, // 26: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	10, // 25: railyard.v1.PaceVerdict.out_of_place:type_name -> railyard.v1.PacedHalf
+	10, // 26: railyard.v1.PaceVerdict.in_place:type_name -> railyard.v1.PacedHalf
+	22, // 27: railyard.v1.PacedHalf.lateness:type_name -> railyard.v1.Lateness
+	12, // 28: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_bench_proto_init() }
@@ -1940,14 +2015,14 @@ func file_railyard_v1_bench_proto_init() {
 		(*BenchResponse_Changed)(nil),
 	}
 	file_railyard_v1_bench_proto_msgTypes[6].OneofWrappers = []any{}
-	file_railyard_v1_bench_proto_msgTypes[8].OneofWrappers = []any{}
+	file_railyard_v1_bench_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_bench_proto_rawDesc), len(file_railyard_v1_bench_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

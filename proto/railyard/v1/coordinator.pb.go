@@ -147,7 +147,9 @@ type StatusResponse struct {
 	// What the cluster lost last. Absent: nothing yet.
 	Lost *Failure `protobuf:"bytes,10,opt,name=lost,proto3" json:"lost,omitempty"`
 	// The last bench, or the one that runs. Absent: there was none.
-	Last          *ExplainResponse `protobuf:"bytes,11,opt,name=last,proto3" json:"last,omitempty"`
+	Last *ExplainResponse `protobuf:"bytes,11,opt,name=last,proto3" json:"last,omitempty"`
+	// Who does not hear whom, where a partition keeps members apart or did.
+	Rifts         []*Rift `protobuf:"bytes,12,rep,name=rifts,proto3" json:"rifts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -259,6 +261,86 @@ func (x *StatusResponse) GetLast() *ExplainResponse {
 	return nil
 }
 
+func (x *StatusResponse) GetRifts() []*Rift {
+	if x != nil {
+		return x.Rifts
+	}
+	return nil
+}
+
+// Rift says of members whom they do not hear, or are not to hear.
+type Rift struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of members, "coordinator" among them.
+	Members []string `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	// Names of those that they are cut off from.
+	From []string `protobuf:"bytes,2,rep,name=from,proto3" json:"from,omitempty"`
+	// Whether a partition keeps them apart now. Else it did, and they have yet to meet.
+	Parted bool `protobuf:"varint,3,opt,name=parted,proto3" json:"parted,omitempty"`
+	// Whether gossip has noticed: members take the others for dead.
+	Noticed       bool `protobuf:"varint,4,opt,name=noticed,proto3" json:"noticed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rift) Reset() {
+	*x = Rift{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rift) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rift) ProtoMessage() {}
+
+func (x *Rift) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rift.ProtoReflect.Descriptor instead.
+func (*Rift) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Rift) GetMembers() []string {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *Rift) GetFrom() []string {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *Rift) GetParted() bool {
+	if x != nil {
+		return x.Parted
+	}
+	return false
+}
+
+func (x *Rift) GetNoticed() bool {
+	if x != nil {
+		return x.Noticed
+	}
+	return false
+}
+
 // AddFaultRequest declares faults. One without a name gets its type and a number.
 type AddFaultRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -270,7 +352,7 @@ type AddFaultRequest struct {
 
 func (x *AddFaultRequest) Reset() {
 	*x = AddFaultRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -282,7 +364,7 @@ func (x *AddFaultRequest) String() string {
 func (*AddFaultRequest) ProtoMessage() {}
 
 func (x *AddFaultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[2]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -295,7 +377,7 @@ func (x *AddFaultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddFaultRequest.ProtoReflect.Descriptor instead.
 func (*AddFaultRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{2}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AddFaultRequest) GetFaults() []*Fault {
@@ -318,7 +400,7 @@ type AddFaultResponse struct {
 
 func (x *AddFaultResponse) Reset() {
 	*x = AddFaultResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +412,7 @@ func (x *AddFaultResponse) String() string {
 func (*AddFaultResponse) ProtoMessage() {}
 
 func (x *AddFaultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[3]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +425,7 @@ func (x *AddFaultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddFaultResponse.ProtoReflect.Descriptor instead.
 func (*AddFaultResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{3}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AddFaultResponse) GetFaults() []*Fault {
@@ -377,7 +459,7 @@ type LiveChange struct {
 
 func (x *LiveChange) Reset() {
 	*x = LiveChange{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -389,7 +471,7 @@ func (x *LiveChange) String() string {
 func (*LiveChange) ProtoMessage() {}
 
 func (x *LiveChange) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[4]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -402,7 +484,7 @@ func (x *LiveChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LiveChange.ProtoReflect.Descriptor instead.
 func (*LiveChange) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{4}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *LiveChange) GetRunning() string {
@@ -435,7 +517,7 @@ type ListFaultsRequest struct {
 
 func (x *ListFaultsRequest) Reset() {
 	*x = ListFaultsRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -447,7 +529,7 @@ func (x *ListFaultsRequest) String() string {
 func (*ListFaultsRequest) ProtoMessage() {}
 
 func (x *ListFaultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -460,7 +542,7 @@ func (x *ListFaultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFaultsRequest.ProtoReflect.Descriptor instead.
 func (*ListFaultsRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{5}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{6}
 }
 
 // ListFaultsResponse is the faults in force, in the order in which they were added.
@@ -474,7 +556,7 @@ type ListFaultsResponse struct {
 
 func (x *ListFaultsResponse) Reset() {
 	*x = ListFaultsResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +568,7 @@ func (x *ListFaultsResponse) String() string {
 func (*ListFaultsResponse) ProtoMessage() {}
 
 func (x *ListFaultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +581,7 @@ func (x *ListFaultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFaultsResponse.ProtoReflect.Descriptor instead.
 func (*ListFaultsResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{6}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListFaultsResponse) GetFaults() []*Fault {
@@ -522,7 +604,7 @@ type RemoveFaultsRequest struct {
 
 func (x *RemoveFaultsRequest) Reset() {
 	*x = RemoveFaultsRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -534,7 +616,7 @@ func (x *RemoveFaultsRequest) String() string {
 func (*RemoveFaultsRequest) ProtoMessage() {}
 
 func (x *RemoveFaultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -547,7 +629,7 @@ func (x *RemoveFaultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveFaultsRequest.ProtoReflect.Descriptor instead.
 func (*RemoveFaultsRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{7}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RemoveFaultsRequest) GetNames() []string {
@@ -577,7 +659,7 @@ type RemoveFaultsResponse struct {
 
 func (x *RemoveFaultsResponse) Reset() {
 	*x = RemoveFaultsResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +671,7 @@ func (x *RemoveFaultsResponse) String() string {
 func (*RemoveFaultsResponse) ProtoMessage() {}
 
 func (x *RemoveFaultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +684,7 @@ func (x *RemoveFaultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveFaultsResponse.ProtoReflect.Descriptor instead.
 func (*RemoveFaultsResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{8}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RemoveFaultsResponse) GetRemoved() []*Fault {
@@ -628,7 +710,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -640,7 +722,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -653,7 +735,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{9}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{10}
 }
 
 // ExplainResponse is what became of a bench.
@@ -703,7 +785,7 @@ type ExplainResponse struct {
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -715,7 +797,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -728,7 +810,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{10}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExplainResponse) GetWhat() string {
@@ -870,7 +952,7 @@ type RowAccount struct {
 
 func (x *RowAccount) Reset() {
 	*x = RowAccount{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +964,7 @@ func (x *RowAccount) String() string {
 func (*RowAccount) ProtoMessage() {}
 
 func (x *RowAccount) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +977,7 @@ func (x *RowAccount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowAccount.ProtoReflect.Descriptor instead.
 func (*RowAccount) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{11}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RowAccount) GetRow() string {
@@ -937,7 +1019,7 @@ type RankState struct {
 
 func (x *RankState) Reset() {
 	*x = RankState{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -949,7 +1031,7 @@ func (x *RankState) String() string {
 func (*RankState) ProtoMessage() {}
 
 func (x *RankState) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -962,7 +1044,7 @@ func (x *RankState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankState.ProtoReflect.Descriptor instead.
 func (*RankState) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{12}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RankState) GetRun() uint32 {
@@ -1042,7 +1124,7 @@ type MemberStatus struct {
 
 func (x *MemberStatus) Reset() {
 	*x = MemberStatus{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1054,7 +1136,7 @@ func (x *MemberStatus) String() string {
 func (*MemberStatus) ProtoMessage() {}
 
 func (x *MemberStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,7 +1149,7 @@ func (x *MemberStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberStatus.ProtoReflect.Descriptor instead.
 func (*MemberStatus) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{13}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MemberStatus) GetName() string {
@@ -1123,7 +1205,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1135,7 +1217,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1148,7 +1230,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{14}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ShutdownRequest) GetReason() string {
@@ -1169,7 +1251,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1181,7 +1263,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1194,7 +1276,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{15}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ShutdownResponse) GetMembers() uint32 {
@@ -1209,7 +1291,7 @@ var File_railyard_v1_coordinator_proto protoreflect.FileDescriptor
 const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\n" +
 	"\x1drailyard/v1/coordinator.proto\x12\vrailyard.v1\x1a\x17railyard/v1/bench.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x16railyard/v1/node.proto\"\x0f\n" +
-	"\rStatusRequest\"\xbb\x03\n" +
+	"\rStatusRequest\"\xe4\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x18\n" +
 	"\acluster\x18\x02 \x01(\tR\acluster\x12/\n" +
@@ -1222,7 +1304,13 @@ const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\x06faults\x18\t \x03(\v2\x12.railyard.v1.FaultR\x06faults\x12(\n" +
 	"\x04lost\x18\n" +
 	" \x01(\v2\x14.railyard.v1.FailureR\x04lost\x120\n" +
-	"\x04last\x18\v \x01(\v2\x1c.railyard.v1.ExplainResponseR\x04last\"=\n" +
+	"\x04last\x18\v \x01(\v2\x1c.railyard.v1.ExplainResponseR\x04last\x12'\n" +
+	"\x05rifts\x18\f \x03(\v2\x11.railyard.v1.RiftR\x05rifts\"f\n" +
+	"\x04Rift\x12\x18\n" +
+	"\amembers\x18\x01 \x03(\tR\amembers\x12\x12\n" +
+	"\x04from\x18\x02 \x03(\tR\x04from\x12\x16\n" +
+	"\x06parted\x18\x03 \x01(\bR\x06parted\x12\x18\n" +
+	"\anoticed\x18\x04 \x01(\bR\anoticed\"=\n" +
 	"\x0fAddFaultRequest\x12*\n" +
 	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\"k\n" +
 	"\x10AddFaultResponse\x12*\n" +
@@ -1320,66 +1408,68 @@ func file_railyard_v1_coordinator_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_coordinator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_railyard_v1_coordinator_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_railyard_v1_coordinator_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_railyard_v1_coordinator_proto_goTypes = []any{
 	(ClusterState)(0),            // 0: railyard.v1.ClusterState
 	(*StatusRequest)(nil),        // 1: railyard.v1.StatusRequest
 	(*StatusResponse)(nil),       // 2: railyard.v1.StatusResponse
-	(*AddFaultRequest)(nil),      // 3: railyard.v1.AddFaultRequest
-	(*AddFaultResponse)(nil),     // 4: railyard.v1.AddFaultResponse
-	(*LiveChange)(nil),           // 5: railyard.v1.LiveChange
-	(*ListFaultsRequest)(nil),    // 6: railyard.v1.ListFaultsRequest
-	(*ListFaultsResponse)(nil),   // 7: railyard.v1.ListFaultsResponse
-	(*RemoveFaultsRequest)(nil),  // 8: railyard.v1.RemoveFaultsRequest
-	(*RemoveFaultsResponse)(nil), // 9: railyard.v1.RemoveFaultsResponse
-	(*ExplainRequest)(nil),       // 10: railyard.v1.ExplainRequest
-	(*ExplainResponse)(nil),      // 11: railyard.v1.ExplainResponse
-	(*RowAccount)(nil),           // 12: railyard.v1.RowAccount
-	(*RankState)(nil),            // 13: railyard.v1.RankState
-	(*MemberStatus)(nil),         // 14: railyard.v1.MemberStatus
-	(*ShutdownRequest)(nil),      // 15: railyard.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),     // 16: railyard.v1.ShutdownResponse
-	(*Fault)(nil),                // 17: railyard.v1.Fault
-	(*Failure)(nil),              // 18: railyard.v1.Failure
-	(*StuckBlock)(nil),           // 19: railyard.v1.StuckBlock
-	(*BenchRequest)(nil),         // 20: railyard.v1.BenchRequest
-	(*BenchResponse)(nil),        // 21: railyard.v1.BenchResponse
+	(*Rift)(nil),                 // 3: railyard.v1.Rift
+	(*AddFaultRequest)(nil),      // 4: railyard.v1.AddFaultRequest
+	(*AddFaultResponse)(nil),     // 5: railyard.v1.AddFaultResponse
+	(*LiveChange)(nil),           // 6: railyard.v1.LiveChange
+	(*ListFaultsRequest)(nil),    // 7: railyard.v1.ListFaultsRequest
+	(*ListFaultsResponse)(nil),   // 8: railyard.v1.ListFaultsResponse
+	(*RemoveFaultsRequest)(nil),  // 9: railyard.v1.RemoveFaultsRequest
+	(*RemoveFaultsResponse)(nil), // 10: railyard.v1.RemoveFaultsResponse
+	(*ExplainRequest)(nil),       // 11: railyard.v1.ExplainRequest
+	(*ExplainResponse)(nil),      // 12: railyard.v1.ExplainResponse
+	(*RowAccount)(nil),           // 13: railyard.v1.RowAccount
+	(*RankState)(nil),            // 14: railyard.v1.RankState
+	(*MemberStatus)(nil),         // 15: railyard.v1.MemberStatus
+	(*ShutdownRequest)(nil),      // 16: railyard.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),     // 17: railyard.v1.ShutdownResponse
+	(*Fault)(nil),                // 18: railyard.v1.Fault
+	(*Failure)(nil),              // 19: railyard.v1.Failure
+	(*StuckBlock)(nil),           // 20: railyard.v1.StuckBlock
+	(*BenchRequest)(nil),         // 21: railyard.v1.BenchRequest
+	(*BenchResponse)(nil),        // 22: railyard.v1.BenchResponse
 }
 var file_railyard_v1_coordinator_proto_depIdxs = []int32{
 	0,  // 0: railyard.v1.StatusResponse.state:type_name -> railyard.v1.ClusterState
-	14, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
-	17, // 2: railyard.v1.StatusResponse.faults:type_name -> railyard.v1.Fault
-	18, // 3: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
-	11, // 4: railyard.v1.StatusResponse.last:type_name -> railyard.v1.ExplainResponse
-	17, // 5: railyard.v1.AddFaultRequest.faults:type_name -> railyard.v1.Fault
-	17, // 6: railyard.v1.AddFaultResponse.faults:type_name -> railyard.v1.Fault
-	5,  // 7: railyard.v1.AddFaultResponse.live:type_name -> railyard.v1.LiveChange
-	17, // 8: railyard.v1.ListFaultsResponse.faults:type_name -> railyard.v1.Fault
-	17, // 9: railyard.v1.RemoveFaultsResponse.removed:type_name -> railyard.v1.Fault
-	5,  // 10: railyard.v1.RemoveFaultsResponse.live:type_name -> railyard.v1.LiveChange
-	12, // 11: railyard.v1.ExplainResponse.accounts:type_name -> railyard.v1.RowAccount
-	18, // 12: railyard.v1.ExplainResponse.failure:type_name -> railyard.v1.Failure
-	13, // 13: railyard.v1.ExplainResponse.ranks:type_name -> railyard.v1.RankState
-	19, // 14: railyard.v1.ExplainResponse.waiting:type_name -> railyard.v1.StuckBlock
-	20, // 15: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
-	3,  // 16: railyard.v1.CoordinatorService.AddFault:input_type -> railyard.v1.AddFaultRequest
-	6,  // 17: railyard.v1.CoordinatorService.ListFaults:input_type -> railyard.v1.ListFaultsRequest
-	8,  // 18: railyard.v1.CoordinatorService.RemoveFaults:input_type -> railyard.v1.RemoveFaultsRequest
-	10, // 19: railyard.v1.CoordinatorService.Explain:input_type -> railyard.v1.ExplainRequest
-	1,  // 20: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
-	15, // 21: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
-	21, // 22: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
-	4,  // 23: railyard.v1.CoordinatorService.AddFault:output_type -> railyard.v1.AddFaultResponse
-	7,  // 24: railyard.v1.CoordinatorService.ListFaults:output_type -> railyard.v1.ListFaultsResponse
-	9,  // 25: railyard.v1.CoordinatorService.RemoveFaults:output_type -> railyard.v1.RemoveFaultsResponse
-	11, // 26: railyard.v1.CoordinatorService.Explain:output_type -> railyard.v1.ExplainResponse
-	2,  // 27: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
-	16, // 28: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
-	22, // [22:29] is the sub-list for method output_type
-	15, // [15:22] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	15, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
+	18, // 2: railyard.v1.StatusResponse.faults:type_name -> railyard.v1.Fault
+	19, // 3: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
+	12, // 4: railyard.v1.StatusResponse.last:type_name -> railyard.v1.ExplainResponse
+	3,  // 5: railyard.v1.StatusResponse.rifts:type_name -> railyard.v1.Rift
+	18, // 6: railyard.v1.AddFaultRequest.faults:type_name -> railyard.v1.Fault
+	18, // 7: railyard.v1.AddFaultResponse.faults:type_name -> railyard.v1.Fault
+	6,  // 8: railyard.v1.AddFaultResponse.live:type_name -> railyard.v1.LiveChange
+	18, // 9: railyard.v1.ListFaultsResponse.faults:type_name -> railyard.v1.Fault
+	18, // 10: railyard.v1.RemoveFaultsResponse.removed:type_name -> railyard.v1.Fault
+	6,  // 11: railyard.v1.RemoveFaultsResponse.live:type_name -> railyard.v1.LiveChange
+	13, // 12: railyard.v1.ExplainResponse.accounts:type_name -> railyard.v1.RowAccount
+	19, // 13: railyard.v1.ExplainResponse.failure:type_name -> railyard.v1.Failure
+	14, // 14: railyard.v1.ExplainResponse.ranks:type_name -> railyard.v1.RankState
+	20, // 15: railyard.v1.ExplainResponse.waiting:type_name -> railyard.v1.StuckBlock
+	21, // 16: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
+	4,  // 17: railyard.v1.CoordinatorService.AddFault:input_type -> railyard.v1.AddFaultRequest
+	7,  // 18: railyard.v1.CoordinatorService.ListFaults:input_type -> railyard.v1.ListFaultsRequest
+	9,  // 19: railyard.v1.CoordinatorService.RemoveFaults:input_type -> railyard.v1.RemoveFaultsRequest
+	11, // 20: railyard.v1.CoordinatorService.Explain:input_type -> railyard.v1.ExplainRequest
+	1,  // 21: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
+	16, // 22: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
+	22, // 23: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
+	5,  // 24: railyard.v1.CoordinatorService.AddFault:output_type -> railyard.v1.AddFaultResponse
+	8,  // 25: railyard.v1.CoordinatorService.ListFaults:output_type -> railyard.v1.ListFaultsResponse
+	10, // 26: railyard.v1.CoordinatorService.RemoveFaults:output_type -> railyard.v1.RemoveFaultsResponse
+	12, // 27: railyard.v1.CoordinatorService.Explain:output_type -> railyard.v1.ExplainResponse
+	2,  // 28: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
+	17, // 29: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
+	23, // [23:30] is the sub-list for method output_type
+	16, // [16:23] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_coordinator_proto_init() }
@@ -1391,15 +1481,15 @@ func file_railyard_v1_coordinator_proto_init() {
 	file_railyard_v1_failure_proto_init()
 	file_railyard_v1_fault_proto_init()
 	file_railyard_v1_node_proto_init()
-	file_railyard_v1_coordinator_proto_msgTypes[4].OneofWrappers = []any{}
-	file_railyard_v1_coordinator_proto_msgTypes[10].OneofWrappers = []any{}
+	file_railyard_v1_coordinator_proto_msgTypes[5].OneofWrappers = []any{}
+	file_railyard_v1_coordinator_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_coordinator_proto_rawDesc), len(file_railyard_v1_coordinator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

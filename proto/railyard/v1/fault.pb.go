@@ -64,7 +64,7 @@ type Fault struct {
 	Bit *int32 `protobuf:"varint,19,opt,name=bit,proto3,oneof" json:"bit,omitempty"`
 	// How a call differs, or by whom.
 	By *string `protobuf:"bytes,20,opt,name=by,proto3,oneof" json:"by,omitempty"`
-	// Elements with which a rank calls.
+	// Elements with which a rank calls; 0: none. Left out: one more than the others.
 	Count *int64 `protobuf:"varint,21,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// It strikes when so many operations have ended; at that operation, where it
 	// strikes calls.

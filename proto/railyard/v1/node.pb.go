@@ -21,6 +21,89 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// HearsRequest asks for all members.
+type HearsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HearsRequest) Reset() {
+	*x = HearsRequest{}
+	mi := &file_railyard_v1_node_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HearsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HearsRequest) ProtoMessage() {}
+
+func (x *HearsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HearsRequest.ProtoReflect.Descriptor instead.
+func (*HearsRequest) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{0}
+}
+
+// HearsResponse is a process's view of the cluster.
+type HearsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of the members that it has for alive, itself included.
+	Members       []string `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HearsResponse) Reset() {
+	*x = HearsResponse{}
+	mi := &file_railyard_v1_node_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HearsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HearsResponse) ProtoMessage() {}
+
+func (x *HearsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HearsResponse.ProtoReflect.Descriptor instead.
+func (*HearsResponse) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *HearsResponse) GetMembers() []string {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
 // SessionRequest is one command of the coordinator.
 type SessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -35,6 +118,7 @@ type SessionRequest struct {
 	//	*SessionRequest_Finish
 	//	*SessionRequest_Abort
 	//	*SessionRequest_Strike
+	//	*SessionRequest_Sever
 	//	*SessionRequest_Pace
 	//	*SessionRequest_Relay
 	//	*SessionRequest_ClockProbe
@@ -45,7 +129,7 @@ type SessionRequest struct {
 
 func (x *SessionRequest) Reset() {
 	*x = SessionRequest{}
-	mi := &file_railyard_v1_node_proto_msgTypes[0]
+	mi := &file_railyard_v1_node_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -57,7 +141,7 @@ func (x *SessionRequest) String() string {
 func (*SessionRequest) ProtoMessage() {}
 
 func (x *SessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[0]
+	mi := &file_railyard_v1_node_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -70,7 +154,7 @@ func (x *SessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionRequest.ProtoReflect.Descriptor instead.
 func (*SessionRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{0}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *SessionRequest) GetRequest() isSessionRequest_Request {
@@ -143,6 +227,15 @@ func (x *SessionRequest) GetStrike() *Strike {
 	return nil
 }
 
+func (x *SessionRequest) GetSever() *Sever {
+	if x != nil {
+		if x, ok := x.Request.(*SessionRequest_Sever); ok {
+			return x.Sever
+		}
+	}
+	return nil
+}
+
 func (x *SessionRequest) GetPace() *Pace {
 	if x != nil {
 		if x, ok := x.Request.(*SessionRequest_Pace); ok {
@@ -209,6 +302,11 @@ type SessionRequest_Strike struct {
 	Strike *Strike `protobuf:"bytes,30,opt,name=strike,proto3,oneof"`
 }
 
+type SessionRequest_Sever struct {
+	// Who is out of gossip's reach from now on. No response follows.
+	Sever *Sever `protobuf:"bytes,40,opt,name=sever,proto3,oneof"`
+}
+
 type SessionRequest_Pace struct {
 	// Drive the kernel from the wall clock.
 	Pace *Pace `protobuf:"bytes,20,opt,name=pace,proto3,oneof"`
@@ -238,6 +336,8 @@ func (*SessionRequest_Abort) isSessionRequest_Request() {}
 
 func (*SessionRequest_Strike) isSessionRequest_Request() {}
 
+func (*SessionRequest_Sever) isSessionRequest_Request() {}
+
 func (*SessionRequest_Pace) isSessionRequest_Request() {}
 
 func (*SessionRequest_Relay) isSessionRequest_Request() {}
@@ -266,7 +366,7 @@ type SessionResponse struct {
 
 func (x *SessionResponse) Reset() {
 	*x = SessionResponse{}
-	mi := &file_railyard_v1_node_proto_msgTypes[1]
+	mi := &file_railyard_v1_node_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +378,7 @@ func (x *SessionResponse) String() string {
 func (*SessionResponse) ProtoMessage() {}
 
 func (x *SessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[1]
+	mi := &file_railyard_v1_node_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +391,7 @@ func (x *SessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionResponse.ProtoReflect.Descriptor instead.
 func (*SessionResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{1}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SessionResponse) GetResponse() isSessionResponse_Response {
@@ -457,7 +557,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_railyard_v1_node_proto_msgTypes[2]
+	mi := &file_railyard_v1_node_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -469,7 +569,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[2]
+	mi := &file_railyard_v1_node_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -482,7 +582,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{2}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Setup) GetSession() uint64 {
@@ -542,7 +642,7 @@ type Participant struct {
 
 func (x *Participant) Reset() {
 	*x = Participant{}
-	mi := &file_railyard_v1_node_proto_msgTypes[3]
+	mi := &file_railyard_v1_node_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -554,7 +654,7 @@ func (x *Participant) String() string {
 func (*Participant) ProtoMessage() {}
 
 func (x *Participant) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[3]
+	mi := &file_railyard_v1_node_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -567,7 +667,7 @@ func (x *Participant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Participant.ProtoReflect.Descriptor instead.
 func (*Participant) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{3}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Participant) GetMember() string {
@@ -608,7 +708,7 @@ type Ready struct {
 
 func (x *Ready) Reset() {
 	*x = Ready{}
-	mi := &file_railyard_v1_node_proto_msgTypes[4]
+	mi := &file_railyard_v1_node_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -620,7 +720,7 @@ func (x *Ready) String() string {
 func (*Ready) ProtoMessage() {}
 
 func (x *Ready) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[4]
+	mi := &file_railyard_v1_node_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -633,7 +733,7 @@ func (x *Ready) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ready.ProtoReflect.Descriptor instead.
 func (*Ready) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{4}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Ready) GetVersion() string {
@@ -688,7 +788,7 @@ type Begin struct {
 
 func (x *Begin) Reset() {
 	*x = Begin{}
-	mi := &file_railyard_v1_node_proto_msgTypes[5]
+	mi := &file_railyard_v1_node_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -700,7 +800,7 @@ func (x *Begin) String() string {
 func (*Begin) ProtoMessage() {}
 
 func (x *Begin) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[5]
+	mi := &file_railyard_v1_node_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -713,7 +813,7 @@ func (x *Begin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Begin.ProtoReflect.Descriptor instead.
 func (*Begin) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{5}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Begin) GetBatch() uint32 {
@@ -785,7 +885,7 @@ type Begun struct {
 
 func (x *Begun) Reset() {
 	*x = Begun{}
-	mi := &file_railyard_v1_node_proto_msgTypes[6]
+	mi := &file_railyard_v1_node_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -797,7 +897,7 @@ func (x *Begun) String() string {
 func (*Begun) ProtoMessage() {}
 
 func (x *Begun) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[6]
+	mi := &file_railyard_v1_node_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -810,7 +910,7 @@ func (x *Begun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Begun.ProtoReflect.Descriptor instead.
 func (*Begun) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{6}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Begun) GetBatch() uint32 {
@@ -869,7 +969,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_railyard_v1_node_proto_msgTypes[7]
+	mi := &file_railyard_v1_node_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -881,7 +981,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[7]
+	mi := &file_railyard_v1_node_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -894,7 +994,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{7}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Grant) GetRound() uint32 {
@@ -942,7 +1042,7 @@ type Strike struct {
 
 func (x *Strike) Reset() {
 	*x = Strike{}
-	mi := &file_railyard_v1_node_proto_msgTypes[8]
+	mi := &file_railyard_v1_node_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1054,7 @@ func (x *Strike) String() string {
 func (*Strike) ProtoMessage() {}
 
 func (x *Strike) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[8]
+	mi := &file_railyard_v1_node_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1067,7 @@ func (x *Strike) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Strike.ProtoReflect.Descriptor instead.
 func (*Strike) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{8}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Strike) GetStruck() *Struck {
@@ -984,6 +1084,63 @@ func (x *Strike) GetDead() []uint32 {
 	return nil
 }
 
+// Sever keeps a process's gossip from others, where an emulated partition does. It
+// replaces what was said before; empty, it mends all. So does the session's end.
+type Sever struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Indices of nodes on the other side, ascending. A process that hosts no others is
+	// out of reach.
+	Nodes []uint32 `protobuf:"varint,1,rep,packed,name=nodes,proto3" json:"nodes,omitempty"`
+	// Whether the coordinator is out of reach.
+	Coordinator   bool `protobuf:"varint,2,opt,name=coordinator,proto3" json:"coordinator,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sever) Reset() {
+	*x = Sever{}
+	mi := &file_railyard_v1_node_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sever) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sever) ProtoMessage() {}
+
+func (x *Sever) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sever.ProtoReflect.Descriptor instead.
+func (*Sever) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Sever) GetNodes() []uint32 {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *Sever) GetCoordinator() bool {
+	if x != nil {
+		return x.Coordinator
+	}
+	return false
+}
+
 // Expect is how many frames of a participant must have arrived.
 type Expect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -997,7 +1154,7 @@ type Expect struct {
 
 func (x *Expect) Reset() {
 	*x = Expect{}
-	mi := &file_railyard_v1_node_proto_msgTypes[9]
+	mi := &file_railyard_v1_node_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1166,7 @@ func (x *Expect) String() string {
 func (*Expect) ProtoMessage() {}
 
 func (x *Expect) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[9]
+	mi := &file_railyard_v1_node_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1179,7 @@ func (x *Expect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Expect.ProtoReflect.Descriptor instead.
 func (*Expect) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{9}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Expect) GetParticipant() uint32 {
@@ -1078,7 +1235,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_railyard_v1_node_proto_msgTypes[10]
+	mi := &file_railyard_v1_node_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1247,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[10]
+	mi := &file_railyard_v1_node_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1260,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{10}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Report) GetRound() uint32 {
@@ -1209,7 +1366,7 @@ type Sent struct {
 
 func (x *Sent) Reset() {
 	*x = Sent{}
-	mi := &file_railyard_v1_node_proto_msgTypes[11]
+	mi := &file_railyard_v1_node_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1378,7 @@ func (x *Sent) String() string {
 func (*Sent) ProtoMessage() {}
 
 func (x *Sent) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[11]
+	mi := &file_railyard_v1_node_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1391,7 @@ func (x *Sent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sent.ProtoReflect.Descriptor instead.
 func (*Sent) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{11}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Sent) GetParticipant() uint32 {
@@ -1276,7 +1433,7 @@ type Verify struct {
 
 func (x *Verify) Reset() {
 	*x = Verify{}
-	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	mi := &file_railyard_v1_node_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1445,7 @@ func (x *Verify) String() string {
 func (*Verify) ProtoMessage() {}
 
 func (x *Verify) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[12]
+	mi := &file_railyard_v1_node_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1458,7 @@ func (x *Verify) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verify.ProtoReflect.Descriptor instead.
 func (*Verify) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{12}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Verify) GetFlips() []*BitFlip {
@@ -1328,7 +1485,7 @@ type BitFlip struct {
 
 func (x *BitFlip) Reset() {
 	*x = BitFlip{}
-	mi := &file_railyard_v1_node_proto_msgTypes[13]
+	mi := &file_railyard_v1_node_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1340,7 +1497,7 @@ func (x *BitFlip) String() string {
 func (*BitFlip) ProtoMessage() {}
 
 func (x *BitFlip) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[13]
+	mi := &file_railyard_v1_node_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1353,7 +1510,7 @@ func (x *BitFlip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BitFlip.ProtoReflect.Descriptor instead.
 func (*BitFlip) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{13}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BitFlip) GetRun() uint32 {
@@ -1395,7 +1552,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_railyard_v1_node_proto_msgTypes[14]
+	mi := &file_railyard_v1_node_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1407,7 +1564,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[14]
+	mi := &file_railyard_v1_node_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1420,7 +1577,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{14}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Verified) GetVerdicts() []*RankVerdict {
@@ -1451,7 +1608,7 @@ type RankVerdict struct {
 
 func (x *RankVerdict) Reset() {
 	*x = RankVerdict{}
-	mi := &file_railyard_v1_node_proto_msgTypes[15]
+	mi := &file_railyard_v1_node_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +1620,7 @@ func (x *RankVerdict) String() string {
 func (*RankVerdict) ProtoMessage() {}
 
 func (x *RankVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[15]
+	mi := &file_railyard_v1_node_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +1633,7 @@ func (x *RankVerdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankVerdict.ProtoReflect.Descriptor instead.
 func (*RankVerdict) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{15}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RankVerdict) GetRun() uint32 {
@@ -1537,7 +1694,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_railyard_v1_node_proto_msgTypes[16]
+	mi := &file_railyard_v1_node_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1706,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[16]
+	mi := &file_railyard_v1_node_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1719,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{16}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Finish) GetAborted() bool {
@@ -1607,7 +1764,7 @@ type Finished struct {
 
 func (x *Finished) Reset() {
 	*x = Finished{}
-	mi := &file_railyard_v1_node_proto_msgTypes[17]
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1619,7 +1776,7 @@ func (x *Finished) String() string {
 func (*Finished) ProtoMessage() {}
 
 func (x *Finished) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[17]
+	mi := &file_railyard_v1_node_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1632,7 +1789,7 @@ func (x *Finished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finished.ProtoReflect.Descriptor instead.
 func (*Finished) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{17}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Finished) GetPorts() []*PortUse {
@@ -1705,7 +1862,7 @@ type StuckBlock struct {
 
 func (x *StuckBlock) Reset() {
 	*x = StuckBlock{}
-	mi := &file_railyard_v1_node_proto_msgTypes[18]
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1874,7 @@ func (x *StuckBlock) String() string {
 func (*StuckBlock) ProtoMessage() {}
 
 func (x *StuckBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[18]
+	mi := &file_railyard_v1_node_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1887,7 @@ func (x *StuckBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StuckBlock.ProtoReflect.Descriptor instead.
 func (*StuckBlock) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{18}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StuckBlock) GetRun() uint32 {
@@ -1811,7 +1968,7 @@ type PortUse struct {
 
 func (x *PortUse) Reset() {
 	*x = PortUse{}
-	mi := &file_railyard_v1_node_proto_msgTypes[19]
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1823,7 +1980,7 @@ func (x *PortUse) String() string {
 func (*PortUse) ProtoMessage() {}
 
 func (x *PortUse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[19]
+	mi := &file_railyard_v1_node_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1836,7 +1993,7 @@ func (x *PortUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PortUse.ProtoReflect.Descriptor instead.
 func (*PortUse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{19}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PortUse) GetPort() uint32 {
@@ -1878,7 +2035,7 @@ type BlockTime struct {
 
 func (x *BlockTime) Reset() {
 	*x = BlockTime{}
-	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +2047,7 @@ func (x *BlockTime) String() string {
 func (*BlockTime) ProtoMessage() {}
 
 func (x *BlockTime) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[20]
+	mi := &file_railyard_v1_node_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +2060,7 @@ func (x *BlockTime) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockTime.ProtoReflect.Descriptor instead.
 func (*BlockTime) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{20}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BlockTime) GetBusyPs() int64 {
@@ -1945,7 +2102,7 @@ type Abort struct {
 
 func (x *Abort) Reset() {
 	*x = Abort{}
-	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1957,7 +2114,7 @@ func (x *Abort) String() string {
 func (*Abort) ProtoMessage() {}
 
 func (x *Abort) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[21]
+	mi := &file_railyard_v1_node_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1970,7 +2127,7 @@ func (x *Abort) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Abort.ProtoReflect.Descriptor instead.
 func (*Abort) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{21}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Abort) GetReason() *Failure {
@@ -1996,7 +2153,7 @@ type Pace struct {
 
 func (x *Pace) Reset() {
 	*x = Pace{}
-	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2008,7 +2165,7 @@ func (x *Pace) String() string {
 func (*Pace) ProtoMessage() {}
 
 func (x *Pace) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[22]
+	mi := &file_railyard_v1_node_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2021,7 +2178,7 @@ func (x *Pace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pace.ProtoReflect.Descriptor instead.
 func (*Pace) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{22}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Pace) GetOriginPs() int64 {
@@ -2056,7 +2213,7 @@ type Relay struct {
 
 func (x *Relay) Reset() {
 	*x = Relay{}
-	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	mi := &file_railyard_v1_node_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2068,7 +2225,7 @@ func (x *Relay) String() string {
 func (*Relay) ProtoMessage() {}
 
 func (x *Relay) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[23]
+	mi := &file_railyard_v1_node_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2081,7 +2238,7 @@ func (x *Relay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relay.ProtoReflect.Descriptor instead.
 func (*Relay) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{23}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Relay) GetFabricFrames() []*FrameHeader {
@@ -2119,7 +2276,7 @@ type PaceReport struct {
 
 func (x *PaceReport) Reset() {
 	*x = PaceReport{}
-	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	mi := &file_railyard_v1_node_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2131,7 +2288,7 @@ func (x *PaceReport) String() string {
 func (*PaceReport) ProtoMessage() {}
 
 func (x *PaceReport) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[24]
+	mi := &file_railyard_v1_node_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2144,7 +2301,7 @@ func (x *PaceReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PaceReport.ProtoReflect.Descriptor instead.
 func (*PaceReport) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{24}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PaceReport) GetFabricFrames() []*FrameHeader {
@@ -2221,7 +2378,7 @@ type ClockProbe struct {
 
 func (x *ClockProbe) Reset() {
 	*x = ClockProbe{}
-	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	mi := &file_railyard_v1_node_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2390,7 @@ func (x *ClockProbe) String() string {
 func (*ClockProbe) ProtoMessage() {}
 
 func (x *ClockProbe) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[25]
+	mi := &file_railyard_v1_node_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2403,7 @@ func (x *ClockProbe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockProbe.ProtoReflect.Descriptor instead.
 func (*ClockProbe) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{25}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ClockProbe) GetAskedNs() int64 {
@@ -2271,7 +2428,7 @@ type ClockReading struct {
 
 func (x *ClockReading) Reset() {
 	*x = ClockReading{}
-	mi := &file_railyard_v1_node_proto_msgTypes[26]
+	mi := &file_railyard_v1_node_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2440,7 @@ func (x *ClockReading) String() string {
 func (*ClockReading) ProtoMessage() {}
 
 func (x *ClockReading) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[26]
+	mi := &file_railyard_v1_node_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2453,7 @@ func (x *ClockReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockReading.ProtoReflect.Descriptor instead.
 func (*ClockReading) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{26}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ClockReading) GetNowNs() int64 {
@@ -2323,18 +2480,12 @@ func (x *ClockReading) GetAskedNs() int64 {
 // Lateness is how well a node kept time in a batch.
 type Lateness struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Frames and credits it put on its streams.
-	Departures uint64 `protobuf:"varint,1,opt,name=departures,proto3" json:"departures,omitempty"`
-	// By how much the latest of them was behind its departure.
-	MaxDeparturePs int64 `protobuf:"varint,2,opt,name=max_departure_ps,json=maxDeparturePs,proto3" json:"max_departure_ps,omitempty"`
-	// Frames and credits that reached it.
-	Deliveries uint64 `protobuf:"varint,3,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
-	// How many of them came after their stamp, and were clamped.
-	Late uint64 `protobuf:"varint,4,opt,name=late,proto3" json:"late,omitempty"`
-	// By how much the latest was.
-	MaxLatePs int64 `protobuf:"varint,5,opt,name=max_late_ps,json=maxLatePs,proto3" json:"max_late_ps,omitempty"`
-	// The sum over those that were late.
-	SumLatePs int64 `protobuf:"varint,6,opt,name=sum_late_ps,json=sumLatePs,proto3" json:"sum_late_ps,omitempty"`
+	// By how much frames and credits that it put on its streams were behind the
+	// instant they should have left at.
+	Departures *Histogram `protobuf:"bytes,8,opt,name=departures,proto3" json:"departures,omitempty"`
+	// By how much frames and credits that reached it came after their stamp. Those
+	// that did at all were clamped.
+	Deliveries *Histogram `protobuf:"bytes,9,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
 	// The longest that the process was behind its own plans, in nanoseconds of
 	// wall time: stopped, or not given a processor.
 	StallNs       int64 `protobuf:"varint,7,opt,name=stall_ns,json=stallNs,proto3" json:"stall_ns,omitempty"`
@@ -2344,7 +2495,7 @@ type Lateness struct {
 
 func (x *Lateness) Reset() {
 	*x = Lateness{}
-	mi := &file_railyard_v1_node_proto_msgTypes[27]
+	mi := &file_railyard_v1_node_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2356,7 +2507,7 @@ func (x *Lateness) String() string {
 func (*Lateness) ProtoMessage() {}
 
 func (x *Lateness) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_node_proto_msgTypes[27]
+	mi := &file_railyard_v1_node_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2369,49 +2520,21 @@ func (x *Lateness) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lateness.ProtoReflect.Descriptor instead.
 func (*Lateness) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_node_proto_rawDescGZIP(), []int{27}
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{30}
 }
 
-func (x *Lateness) GetDepartures() uint64 {
+func (x *Lateness) GetDepartures() *Histogram {
 	if x != nil {
 		return x.Departures
 	}
-	return 0
+	return nil
 }
 
-func (x *Lateness) GetMaxDeparturePs() int64 {
-	if x != nil {
-		return x.MaxDeparturePs
-	}
-	return 0
-}
-
-func (x *Lateness) GetDeliveries() uint64 {
+func (x *Lateness) GetDeliveries() *Histogram {
 	if x != nil {
 		return x.Deliveries
 	}
-	return 0
-}
-
-func (x *Lateness) GetLate() uint64 {
-	if x != nil {
-		return x.Late
-	}
-	return 0
-}
-
-func (x *Lateness) GetMaxLatePs() int64 {
-	if x != nil {
-		return x.MaxLatePs
-	}
-	return 0
-}
-
-func (x *Lateness) GetSumLatePs() int64 {
-	if x != nil {
-		return x.SumLatePs
-	}
-	return 0
+	return nil
 }
 
 func (x *Lateness) GetStallNs() int64 {
@@ -2421,11 +2544,88 @@ func (x *Lateness) GetStallNs() int64 {
 	return 0
 }
 
+// Histogram counts spans by size.
+type Histogram struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Buckets that have counted something, ascending: 0 to 15 are those of 0 to 15
+	// ps, and from there on each doubling has 16, of equal width.
+	Buckets []uint32 `protobuf:"varint,1,rep,packed,name=buckets,proto3" json:"buckets,omitempty"`
+	// How many spans each of them has counted.
+	Counts []uint64 `protobuf:"varint,2,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	// All spans together. The greatest number there is, if they are more.
+	SumPs int64 `protobuf:"varint,3,opt,name=sum_ps,json=sumPs,proto3" json:"sum_ps,omitempty"`
+	// The longest span.
+	MaxPs         int64 `protobuf:"varint,4,opt,name=max_ps,json=maxPs,proto3" json:"max_ps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Histogram) Reset() {
+	*x = Histogram{}
+	mi := &file_railyard_v1_node_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Histogram) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Histogram) ProtoMessage() {}
+
+func (x *Histogram) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_node_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
+func (*Histogram) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_node_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Histogram) GetBuckets() []uint32 {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
+}
+
+func (x *Histogram) GetCounts() []uint64 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Histogram) GetSumPs() int64 {
+	if x != nil {
+		return x.SumPs
+	}
+	return 0
+}
+
+func (x *Histogram) GetMaxPs() int64 {
+	if x != nil {
+		return x.MaxPs
+	}
+	return 0
+}
+
 var File_railyard_v1_node_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_node_proto_rawDesc = "" +
 	"\n" +
-	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\xe9\x03\n" +
+	"\x16railyard/v1/node.proto\x12\vrailyard.v1\x1a\x19railyard/v1/cluster.proto\x1a\x1arailyard/v1/exchange.proto\x1a\x19railyard/v1/failure.proto\x1a\x17railyard/v1/fault.proto\x1a\x15railyard/v1/run.proto\x1a\x1arailyard/v1/timeline.proto\"\x0e\n" +
+	"\fHearsRequest\")\n" +
+	"\rHearsResponse\x12\x18\n" +
+	"\amembers\x18\x01 \x03(\tR\amembers\"\x95\x04\n" +
 	"\x0eSessionRequest\x12*\n" +
 	"\x05setup\x18\x01 \x01(\v2\x12.railyard.v1.SetupH\x00R\x05setup\x12*\n" +
 	"\x05begin\x18\x02 \x01(\v2\x12.railyard.v1.BeginH\x00R\x05begin\x12*\n" +
@@ -2433,7 +2633,8 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\x06verify\x18\x04 \x01(\v2\x13.railyard.v1.VerifyH\x00R\x06verify\x12-\n" +
 	"\x06finish\x18\x05 \x01(\v2\x13.railyard.v1.FinishH\x00R\x06finish\x12*\n" +
 	"\x05abort\x18\x06 \x01(\v2\x12.railyard.v1.AbortH\x00R\x05abort\x12-\n" +
-	"\x06strike\x18\x1e \x01(\v2\x13.railyard.v1.StrikeH\x00R\x06strike\x12'\n" +
+	"\x06strike\x18\x1e \x01(\v2\x13.railyard.v1.StrikeH\x00R\x06strike\x12*\n" +
+	"\x05sever\x18( \x01(\v2\x12.railyard.v1.SeverH\x00R\x05sever\x12'\n" +
 	"\x04pace\x18\x14 \x01(\v2\x11.railyard.v1.PaceH\x00R\x04pace\x12*\n" +
 	"\x05relay\x18\x15 \x01(\v2\x12.railyard.v1.RelayH\x00R\x05relay\x12:\n" +
 	"\vclock_probe\x18\x16 \x01(\v2\x17.railyard.v1.ClockProbeH\x00R\n" +
@@ -2489,7 +2690,10 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\rfabric_frames\x18\x04 \x03(\v2\x18.railyard.v1.FrameHeaderR\ffabricFrames\"I\n" +
 	"\x06Strike\x12+\n" +
 	"\x06struck\x18\x01 \x01(\v2\x13.railyard.v1.StruckR\x06struck\x12\x12\n" +
-	"\x04dead\x18\x02 \x03(\rR\x04dead\"B\n" +
+	"\x04dead\x18\x02 \x03(\rR\x04dead\"?\n" +
+	"\x05Sever\x12\x14\n" +
+	"\x05nodes\x18\x01 \x03(\rR\x05nodes\x12 \n" +
+	"\vcoordinator\x18\x02 \x01(\bR\vcoordinator\"B\n" +
 	"\x06Expect\x12 \n" +
 	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
 	"\x06frames\x18\x02 \x01(\x04R\x06frames\"\x9f\x03\n" +
@@ -2587,21 +2791,23 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\fClockReading\x12\x15\n" +
 	"\x06now_ns\x18\x01 \x01(\x03R\x05nowNs\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x19\n" +
-	"\basked_ns\x18\x03 \x01(\x03R\aaskedNs\"\xe3\x01\n" +
-	"\bLateness\x12\x1e\n" +
+	"\basked_ns\x18\x03 \x01(\x03R\aaskedNs\"\x9b\x01\n" +
+	"\bLateness\x126\n" +
 	"\n" +
-	"departures\x18\x01 \x01(\x04R\n" +
-	"departures\x12(\n" +
-	"\x10max_departure_ps\x18\x02 \x01(\x03R\x0emaxDeparturePs\x12\x1e\n" +
+	"departures\x18\b \x01(\v2\x16.railyard.v1.HistogramR\n" +
+	"departures\x126\n" +
 	"\n" +
-	"deliveries\x18\x03 \x01(\x04R\n" +
-	"deliveries\x12\x12\n" +
-	"\x04late\x18\x04 \x01(\x04R\x04late\x12\x1e\n" +
-	"\vmax_late_ps\x18\x05 \x01(\x03R\tmaxLatePs\x12\x1e\n" +
-	"\vsum_late_ps\x18\x06 \x01(\x03R\tsumLatePs\x12\x19\n" +
-	"\bstall_ns\x18\a \x01(\x03R\astallNs2W\n" +
+	"deliveries\x18\t \x01(\v2\x16.railyard.v1.HistogramR\n" +
+	"deliveries\x12\x19\n" +
+	"\bstall_ns\x18\a \x01(\x03R\astallNsJ\x04\b\x01\x10\a\"k\n" +
+	"\tHistogram\x12\x18\n" +
+	"\abuckets\x18\x01 \x03(\rR\abuckets\x12\x16\n" +
+	"\x06counts\x18\x02 \x03(\x04R\x06counts\x12\x15\n" +
+	"\x06sum_ps\x18\x03 \x01(\x03R\x05sumPs\x12\x15\n" +
+	"\x06max_ps\x18\x04 \x01(\x03R\x05maxPs2\x97\x01\n" +
 	"\vNodeService\x12H\n" +
-	"\aSession\x12\x1b.railyard.v1.SessionRequest\x1a\x1c.railyard.v1.SessionResponse(\x010\x01B\xa4\x01\n" +
+	"\aSession\x12\x1b.railyard.v1.SessionRequest\x1a\x1c.railyard.v1.SessionResponse(\x010\x01\x12>\n" +
+	"\x05Hears\x12\x19.railyard.v1.HearsRequest\x1a\x1a.railyard.v1.HearsResponseB\xa4\x01\n" +
 	"\x0fcom.railyard.v1B\tNodeProtoP\x01Z9github.com/railyard/railyard/proto/railyard/v1;railyardv1\xa2\x02\x03RXX\xaa\x02\vRailyard.V1\xca\x02\vRailyard\\V1\xe2\x02\x17Railyard\\V1\\GPBMetadata\xea\x02\fRailyard::V1b\x06proto3"
 
 var (
@@ -2616,97 +2822,106 @@ func file_railyard_v1_node_proto_rawDescGZIP() []byte {
 	return file_railyard_v1_node_proto_rawDescData
 }
 
-var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_railyard_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_railyard_v1_node_proto_goTypes = []any{
-	(*SessionRequest)(nil),  // 0: railyard.v1.SessionRequest
-	(*SessionResponse)(nil), // 1: railyard.v1.SessionResponse
-	(*Setup)(nil),           // 2: railyard.v1.Setup
-	(*Participant)(nil),     // 3: railyard.v1.Participant
-	(*Ready)(nil),           // 4: railyard.v1.Ready
-	(*Begin)(nil),           // 5: railyard.v1.Begin
-	(*Begun)(nil),           // 6: railyard.v1.Begun
-	(*Grant)(nil),           // 7: railyard.v1.Grant
-	(*Strike)(nil),          // 8: railyard.v1.Strike
-	(*Expect)(nil),          // 9: railyard.v1.Expect
-	(*Report)(nil),          // 10: railyard.v1.Report
-	(*Sent)(nil),            // 11: railyard.v1.Sent
-	(*Verify)(nil),          // 12: railyard.v1.Verify
-	(*BitFlip)(nil),         // 13: railyard.v1.BitFlip
-	(*Verified)(nil),        // 14: railyard.v1.Verified
-	(*RankVerdict)(nil),     // 15: railyard.v1.RankVerdict
-	(*Finish)(nil),          // 16: railyard.v1.Finish
-	(*Finished)(nil),        // 17: railyard.v1.Finished
-	(*StuckBlock)(nil),      // 18: railyard.v1.StuckBlock
-	(*PortUse)(nil),         // 19: railyard.v1.PortUse
-	(*BlockTime)(nil),       // 20: railyard.v1.BlockTime
-	(*Abort)(nil),           // 21: railyard.v1.Abort
-	(*Pace)(nil),            // 22: railyard.v1.Pace
-	(*Relay)(nil),           // 23: railyard.v1.Relay
-	(*PaceReport)(nil),      // 24: railyard.v1.PaceReport
-	(*ClockProbe)(nil),      // 25: railyard.v1.ClockProbe
-	(*ClockReading)(nil),    // 26: railyard.v1.ClockReading
-	(*Lateness)(nil),        // 27: railyard.v1.Lateness
-	(*Failure)(nil),         // 28: railyard.v1.Failure
-	(*Cluster)(nil),         // 29: railyard.v1.Cluster
-	(*Run)(nil),             // 30: railyard.v1.Run
-	(*Struck)(nil),          // 31: railyard.v1.Struck
-	(*FrameHeader)(nil),     // 32: railyard.v1.FrameHeader
-	(*RankEnd)(nil),         // 33: railyard.v1.RankEnd
-	(*Records)(nil),         // 34: railyard.v1.Records
-	(*RunFailure)(nil),      // 35: railyard.v1.RunFailure
-	(*RankProgress)(nil),    // 36: railyard.v1.RankProgress
+	(*HearsRequest)(nil),    // 0: railyard.v1.HearsRequest
+	(*HearsResponse)(nil),   // 1: railyard.v1.HearsResponse
+	(*SessionRequest)(nil),  // 2: railyard.v1.SessionRequest
+	(*SessionResponse)(nil), // 3: railyard.v1.SessionResponse
+	(*Setup)(nil),           // 4: railyard.v1.Setup
+	(*Participant)(nil),     // 5: railyard.v1.Participant
+	(*Ready)(nil),           // 6: railyard.v1.Ready
+	(*Begin)(nil),           // 7: railyard.v1.Begin
+	(*Begun)(nil),           // 8: railyard.v1.Begun
+	(*Grant)(nil),           // 9: railyard.v1.Grant
+	(*Strike)(nil),          // 10: railyard.v1.Strike
+	(*Sever)(nil),           // 11: railyard.v1.Sever
+	(*Expect)(nil),          // 12: railyard.v1.Expect
+	(*Report)(nil),          // 13: railyard.v1.Report
+	(*Sent)(nil),            // 14: railyard.v1.Sent
+	(*Verify)(nil),          // 15: railyard.v1.Verify
+	(*BitFlip)(nil),         // 16: railyard.v1.BitFlip
+	(*Verified)(nil),        // 17: railyard.v1.Verified
+	(*RankVerdict)(nil),     // 18: railyard.v1.RankVerdict
+	(*Finish)(nil),          // 19: railyard.v1.Finish
+	(*Finished)(nil),        // 20: railyard.v1.Finished
+	(*StuckBlock)(nil),      // 21: railyard.v1.StuckBlock
+	(*PortUse)(nil),         // 22: railyard.v1.PortUse
+	(*BlockTime)(nil),       // 23: railyard.v1.BlockTime
+	(*Abort)(nil),           // 24: railyard.v1.Abort
+	(*Pace)(nil),            // 25: railyard.v1.Pace
+	(*Relay)(nil),           // 26: railyard.v1.Relay
+	(*PaceReport)(nil),      // 27: railyard.v1.PaceReport
+	(*ClockProbe)(nil),      // 28: railyard.v1.ClockProbe
+	(*ClockReading)(nil),    // 29: railyard.v1.ClockReading
+	(*Lateness)(nil),        // 30: railyard.v1.Lateness
+	(*Histogram)(nil),       // 31: railyard.v1.Histogram
+	(*Failure)(nil),         // 32: railyard.v1.Failure
+	(*Cluster)(nil),         // 33: railyard.v1.Cluster
+	(*Run)(nil),             // 34: railyard.v1.Run
+	(*Struck)(nil),          // 35: railyard.v1.Struck
+	(*FrameHeader)(nil),     // 36: railyard.v1.FrameHeader
+	(*RankEnd)(nil),         // 37: railyard.v1.RankEnd
+	(*Records)(nil),         // 38: railyard.v1.Records
+	(*RunFailure)(nil),      // 39: railyard.v1.RunFailure
+	(*RankProgress)(nil),    // 40: railyard.v1.RankProgress
 }
 var file_railyard_v1_node_proto_depIdxs = []int32{
-	2,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
-	5,  // 1: railyard.v1.SessionRequest.begin:type_name -> railyard.v1.Begin
-	7,  // 2: railyard.v1.SessionRequest.grant:type_name -> railyard.v1.Grant
-	12, // 3: railyard.v1.SessionRequest.verify:type_name -> railyard.v1.Verify
-	16, // 4: railyard.v1.SessionRequest.finish:type_name -> railyard.v1.Finish
-	21, // 5: railyard.v1.SessionRequest.abort:type_name -> railyard.v1.Abort
-	8,  // 6: railyard.v1.SessionRequest.strike:type_name -> railyard.v1.Strike
-	22, // 7: railyard.v1.SessionRequest.pace:type_name -> railyard.v1.Pace
-	23, // 8: railyard.v1.SessionRequest.relay:type_name -> railyard.v1.Relay
-	25, // 9: railyard.v1.SessionRequest.clock_probe:type_name -> railyard.v1.ClockProbe
-	4,  // 10: railyard.v1.SessionResponse.ready:type_name -> railyard.v1.Ready
-	6,  // 11: railyard.v1.SessionResponse.begun:type_name -> railyard.v1.Begun
-	10, // 12: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
-	14, // 13: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
-	17, // 14: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
-	28, // 15: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
-	24, // 16: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
-	26, // 17: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
-	29, // 18: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
-	3,  // 19: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
-	30, // 20: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
-	31, // 21: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
-	9,  // 22: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
-	32, // 23: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
-	31, // 24: railyard.v1.Strike.struck:type_name -> railyard.v1.Struck
-	11, // 25: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
-	32, // 26: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
-	33, // 27: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
-	34, // 28: railyard.v1.Report.records:type_name -> railyard.v1.Records
-	35, // 29: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
-	13, // 30: railyard.v1.Verify.flips:type_name -> railyard.v1.BitFlip
-	15, // 31: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
-	9,  // 32: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
-	19, // 33: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
-	20, // 34: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
-	18, // 35: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
-	36, // 36: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
-	27, // 37: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
-	28, // 38: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
-	32, // 39: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
-	32, // 40: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
-	33, // 41: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
-	34, // 42: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
-	0,  // 43: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
-	1,  // 44: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
-	44, // [44:45] is the sub-list for method output_type
-	43, // [43:44] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	4,  // 0: railyard.v1.SessionRequest.setup:type_name -> railyard.v1.Setup
+	7,  // 1: railyard.v1.SessionRequest.begin:type_name -> railyard.v1.Begin
+	9,  // 2: railyard.v1.SessionRequest.grant:type_name -> railyard.v1.Grant
+	15, // 3: railyard.v1.SessionRequest.verify:type_name -> railyard.v1.Verify
+	19, // 4: railyard.v1.SessionRequest.finish:type_name -> railyard.v1.Finish
+	24, // 5: railyard.v1.SessionRequest.abort:type_name -> railyard.v1.Abort
+	10, // 6: railyard.v1.SessionRequest.strike:type_name -> railyard.v1.Strike
+	11, // 7: railyard.v1.SessionRequest.sever:type_name -> railyard.v1.Sever
+	25, // 8: railyard.v1.SessionRequest.pace:type_name -> railyard.v1.Pace
+	26, // 9: railyard.v1.SessionRequest.relay:type_name -> railyard.v1.Relay
+	28, // 10: railyard.v1.SessionRequest.clock_probe:type_name -> railyard.v1.ClockProbe
+	6,  // 11: railyard.v1.SessionResponse.ready:type_name -> railyard.v1.Ready
+	8,  // 12: railyard.v1.SessionResponse.begun:type_name -> railyard.v1.Begun
+	13, // 13: railyard.v1.SessionResponse.report:type_name -> railyard.v1.Report
+	17, // 14: railyard.v1.SessionResponse.verified:type_name -> railyard.v1.Verified
+	20, // 15: railyard.v1.SessionResponse.finished:type_name -> railyard.v1.Finished
+	32, // 16: railyard.v1.SessionResponse.failure:type_name -> railyard.v1.Failure
+	27, // 17: railyard.v1.SessionResponse.pace_report:type_name -> railyard.v1.PaceReport
+	29, // 18: railyard.v1.SessionResponse.clock_reading:type_name -> railyard.v1.ClockReading
+	33, // 19: railyard.v1.Setup.cluster:type_name -> railyard.v1.Cluster
+	5,  // 20: railyard.v1.Setup.participants:type_name -> railyard.v1.Participant
+	34, // 21: railyard.v1.Begin.runs:type_name -> railyard.v1.Run
+	35, // 22: railyard.v1.Begin.struck:type_name -> railyard.v1.Struck
+	12, // 23: railyard.v1.Grant.expect:type_name -> railyard.v1.Expect
+	36, // 24: railyard.v1.Grant.fabric_frames:type_name -> railyard.v1.FrameHeader
+	35, // 25: railyard.v1.Strike.struck:type_name -> railyard.v1.Struck
+	14, // 26: railyard.v1.Report.sent:type_name -> railyard.v1.Sent
+	36, // 27: railyard.v1.Report.fabric_frames:type_name -> railyard.v1.FrameHeader
+	37, // 28: railyard.v1.Report.ends:type_name -> railyard.v1.RankEnd
+	38, // 29: railyard.v1.Report.records:type_name -> railyard.v1.Records
+	39, // 30: railyard.v1.Report.failures:type_name -> railyard.v1.RunFailure
+	16, // 31: railyard.v1.Verify.flips:type_name -> railyard.v1.BitFlip
+	18, // 32: railyard.v1.Verified.verdicts:type_name -> railyard.v1.RankVerdict
+	12, // 33: railyard.v1.Finish.expect:type_name -> railyard.v1.Expect
+	22, // 34: railyard.v1.Finished.ports:type_name -> railyard.v1.PortUse
+	23, // 35: railyard.v1.Finished.time:type_name -> railyard.v1.BlockTime
+	21, // 36: railyard.v1.Finished.stuck:type_name -> railyard.v1.StuckBlock
+	40, // 37: railyard.v1.Finished.progress:type_name -> railyard.v1.RankProgress
+	30, // 38: railyard.v1.Finished.lateness:type_name -> railyard.v1.Lateness
+	32, // 39: railyard.v1.Abort.reason:type_name -> railyard.v1.Failure
+	36, // 40: railyard.v1.Relay.fabric_frames:type_name -> railyard.v1.FrameHeader
+	36, // 41: railyard.v1.PaceReport.fabric_frames:type_name -> railyard.v1.FrameHeader
+	37, // 42: railyard.v1.PaceReport.ends:type_name -> railyard.v1.RankEnd
+	38, // 43: railyard.v1.PaceReport.records:type_name -> railyard.v1.Records
+	31, // 44: railyard.v1.Lateness.departures:type_name -> railyard.v1.Histogram
+	31, // 45: railyard.v1.Lateness.deliveries:type_name -> railyard.v1.Histogram
+	2,  // 46: railyard.v1.NodeService.Session:input_type -> railyard.v1.SessionRequest
+	0,  // 47: railyard.v1.NodeService.Hears:input_type -> railyard.v1.HearsRequest
+	3,  // 48: railyard.v1.NodeService.Session:output_type -> railyard.v1.SessionResponse
+	1,  // 49: railyard.v1.NodeService.Hears:output_type -> railyard.v1.HearsResponse
+	48, // [48:50] is the sub-list for method output_type
+	46, // [46:48] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_node_proto_init() }
@@ -2720,7 +2935,7 @@ func file_railyard_v1_node_proto_init() {
 	file_railyard_v1_fault_proto_init()
 	file_railyard_v1_run_proto_init()
 	file_railyard_v1_timeline_proto_init()
-	file_railyard_v1_node_proto_msgTypes[0].OneofWrappers = []any{
+	file_railyard_v1_node_proto_msgTypes[2].OneofWrappers = []any{
 		(*SessionRequest_Setup)(nil),
 		(*SessionRequest_Begin)(nil),
 		(*SessionRequest_Grant)(nil),
@@ -2728,11 +2943,12 @@ func file_railyard_v1_node_proto_init() {
 		(*SessionRequest_Finish)(nil),
 		(*SessionRequest_Abort)(nil),
 		(*SessionRequest_Strike)(nil),
+		(*SessionRequest_Sever)(nil),
 		(*SessionRequest_Pace)(nil),
 		(*SessionRequest_Relay)(nil),
 		(*SessionRequest_ClockProbe)(nil),
 	}
-	file_railyard_v1_node_proto_msgTypes[1].OneofWrappers = []any{
+	file_railyard_v1_node_proto_msgTypes[3].OneofWrappers = []any{
 		(*SessionResponse_Ready)(nil),
 		(*SessionResponse_Begun)(nil),
 		(*SessionResponse_Report)(nil),
@@ -2748,7 +2964,7 @@ func file_railyard_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_node_proto_rawDesc), len(file_railyard_v1_node_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	NodeService_Session_FullMethodName = "/railyard.v1.NodeService/Session"
+	NodeService_Hears_FullMethodName   = "/railyard.v1.NodeService/Hears"
 )
 
 // NodeServiceClient is the client API for NodeService service.
@@ -42,6 +43,8 @@ type NodeServiceClient interface {
 	// and is the last response. Closing the stream, or losing it, ends the
 	// session: the node drops everything that belongs to it.
 	Session(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SessionRequest, SessionResponse], error)
+	// Hears says whom this process's gossip has for alive.
+	Hears(ctx context.Context, in *HearsRequest, opts ...grpc.CallOption) (*HearsResponse, error)
 }
 
 type nodeServiceClient struct {
@@ -65,6 +68,16 @@ func (c *nodeServiceClient) Session(ctx context.Context, opts ...grpc.CallOption
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type NodeService_SessionClient = grpc.BidiStreamingClient[SessionRequest, SessionResponse]
 
+func (c *nodeServiceClient) Hears(ctx context.Context, in *HearsRequest, opts ...grpc.CallOption) (*HearsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HearsResponse)
+	err := c.cc.Invoke(ctx, NodeService_Hears_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // NodeServiceServer is the server API for NodeService service.
 // All implementations must embed UnimplementedNodeServiceServer
 // for forward compatibility.
@@ -85,6 +98,8 @@ type NodeServiceServer interface {
 	// and is the last response. Closing the stream, or losing it, ends the
 	// session: the node drops everything that belongs to it.
 	Session(grpc.BidiStreamingServer[SessionRequest, SessionResponse]) error
+	// Hears says whom this process's gossip has for alive.
+	Hears(context.Context, *HearsRequest) (*HearsResponse, error)
 	mustEmbedUnimplementedNodeServiceServer()
 }
 
@@ -97,6 +112,9 @@ type UnimplementedNodeServiceServer struct{}
 
 func (UnimplementedNodeServiceServer) Session(grpc.BidiStreamingServer[SessionRequest, SessionResponse]) error {
 	return status.Error(codes.Unimplemented, "method Session not implemented")
+}
+func (UnimplementedNodeServiceServer) Hears(context.Context, *HearsRequest) (*HearsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Hears not implemented")
 }
 func (UnimplementedNodeServiceServer) mustEmbedUnimplementedNodeServiceServer() {}
 func (UnimplementedNodeServiceServer) testEmbeddedByValue()                     {}
@@ -126,13 +144,36 @@ func _NodeService_Session_Handler(srv interface{}, stream grpc.ServerStream) err
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type NodeService_SessionServer = grpc.BidiStreamingServer[SessionRequest, SessionResponse]
 
+func _NodeService_Hears_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HearsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(NodeServiceServer).Hears(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: NodeService_Hears_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(NodeServiceServer).Hears(ctx, req.(*HearsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // NodeService_ServiceDesc is the grpc.ServiceDesc for NodeService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var NodeService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "railyard.v1.NodeService",
 	HandlerType: (*NodeServiceServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Hears",
+			Handler:    _NodeService_Hears_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Session",
