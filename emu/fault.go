@@ -9,6 +9,9 @@ type Fault struct {
 	// Name is what reports call it. Empty: its type and position.
 	Name string
 	Type string // of emu/fault's table: "kill", "flap" …
+	// Off: it was taken back before it struck, and strikes nothing. It keeps its place
+	// among the faults of a session, by which they draw.
+	Off bool
 	// Target is what it strikes: "node1", "node1/gpu3", "node1/nic0", "rail2",
 	// "spine0", "link:leaf0-spine1", "group0", "node0-3 | node4-7", "random".
 	Target string

@@ -31,7 +31,7 @@ func Fabric(c emu.Cluster, faults []emu.Fault) (*fabric.Fabric, error) {
 	all := &compiler{f: f, s: New(c.Seed)}
 	for i := range faults {
 		k, err := Lookup(faults[i].Type)
-		if err != nil || k.Word != gdrLost.Word {
+		if err != nil || k.Word != gdrLost.Word || faults[i].Off {
 			continue
 		}
 		parts, err := all.resolve(i, faults[i].Target, k)
@@ -54,7 +54,9 @@ func Fabric(c emu.Cluster, faults []emu.Fault) (*fabric.Fabric, error) {
 func Compile(f *fabric.Fabric, faults []emu.Fault, seed uint64, horizon shaping.Duration) (*Schedule, error) {
 	c := &compiler{f: f, horizon: horizon, outages: map[fabric.PortID][]outage{}, taken: map[fabric.PortID]int{}, s: New(seed)}
 	for i := range faults {
-		c.strike(i, &faults[i])
+		if !faults[i].Off {
+			c.strike(i, &faults[i])
+		}
 	}
 	if err := errors.Join(c.errs...); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@
 //	compile.go   Compile: faults in, Schedule out, or all that is wrong with them
 //	schedule.go  Schedule: what kernels ask
 //	culprit.go   Culprit: what to blame for a way that is dead
+//	live.go      faults that are added, and taken back, while a session lasts
 //	line.go      Line: what becomes of one port or GPU over time
 //	print.go     a schedule for people
 //

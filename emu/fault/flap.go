@@ -18,6 +18,7 @@ var flap = Kind{
 	Source:   "NCCL documentation: NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT",
 	takes:    lasts + " links",
 	words:    [][2]string{{"period", "every"}, {"count", "times"}},
+	fill:     fillFlap,
 	compile:  compileFlap,
 }
 

@@ -12,6 +12,7 @@ func (k *Kernel) call(ri int32) {
 	rk := &k.ranks[ri]
 	r := &k.runs[rk.run]
 	rank := int(rk.rank)
+	k.seen = max(k.seen, r.Offset)
 	if k.faults.Dead(k.fabric.NodeOf(r.Comm[rank])) <= r.Offset {
 		return
 	}

@@ -59,6 +59,7 @@ func (k *Kernel) free(b *block, ci int32, end shaping.Time) {
 		}
 		return
 	}
+	k.seen = max(k.seen, stamp)
 	if k.faults.Deadly() && stamp >= k.faults.Dead(k.fabric.NodeOf(int(c.from))) {
 		return // nobody is there to hear of it
 	}

@@ -10,7 +10,7 @@ import (
 func (k *Kernel) wire(ci int32, way transit.Way) *fabric.Path {
 	c := &k.conns[ci]
 	if way == 0 {
-		if k.remotes[c.remote].guard != none { // it may have moved on from there
+		if k.remotes[c.remote].guard != none && k.steers() { // it may have moved on from there
 			return &k.own(ci).Wire
 		}
 		return &k.remotes[c.remote].route.Wire
@@ -49,6 +49,7 @@ func (k *Kernel) failOver(ci int32, g *guard) bool {
 
 // alive reports whether a NIC works from one instant to another.
 func (k *Kernel) alive(node, nic int, a, b shaping.Time) bool {
+	k.seen = max(k.seen, b)
 	for _, id := range []fabric.PortID{k.fabric.NICEgress(node, nic), k.fabric.NICIngress(node, nic)} {
 		if _, down := k.faults.Port(id).DownDuring(a, b); down {
 			return false
@@ -61,7 +62,7 @@ func (k *Kernel) alive(node, nic int, a, b shaping.Time) bool {
 // go another way from now on: tables have changed, or its own NICs are back. It
 // waits until nothing is on its way, so that nothing overtakes.
 func (k *Kernel) settle(ci int32, r *remote, g *guard) {
-	if g.sent.len() > 0 || k.bound(ci) {
+	if !k.steers() || g.sent.len() > 0 || k.bound(ci) {
 		return
 	}
 	way := g.way.Since(k.Ways.Changes(k.Now()))

@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 
+	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/transit"
 	"github.com/railyard/railyard/shaping"
@@ -15,13 +16,14 @@ type grave struct {
 }
 
 // Suffer makes faults strike from now on. A schedule that replaces another must
-// agree with it on all that lies before now.
+// agree with it up to what has been Seen, and connections must be Guarded where it
+// makes their ways lose frames and the other did not: else those frames never come.
 func (k *Kernel) Suffer(s *fault.Schedule) {
 	k.Transit.Suffer(s, k.bear.Sweep)
 	k.faults, k.halts, k.throttled = s, s.Stops(), s.Throttles()
 	k.flips = k.flips[:0]
 	for i, f := range s.Flips() {
-		if f.GPU < 0 {
+		if f.GPU < 0 && !slices.Contains(k.flipped, i) {
 			f.Fault = i // what matters from here on
 			k.flips = append(k.flips, f)
 		}
@@ -34,6 +36,13 @@ func (k *Kernel) Suffer(s *fault.Schedule) {
 	}
 	slices.SortFunc(k.graves, func(a, b grave) int { return int(a.at - b.at) })
 }
+
+// Bear says how transports bear faults from now on.
+func (k *Kernel) Bear(r emu.Resilience) { k.bear = r }
+
+// Seen returns the latest instant of which it mattered what faults do then: see
+// transit.Transit.
+func (k *Kernel) Seen() shaping.Time { return max(k.seen, k.Transit.Seen()) }
 
 // bury removes what is pending on nodes that die before the next event, as if
 // their processes had not been here. It reports whether it did.
@@ -130,6 +139,7 @@ func (k *Kernel) strike(ci int32) uint32 {
 	for i, f := range k.flips {
 		if f.Port == p.Ports[p.Inject-1] && f.At <= k.Now() {
 			k.flips = slices.Delete(k.flips, i, i+1)
+			k.flipped = append(k.flipped, f.Fault)
 			return uint32(f.Fault) + 1
 		}
 	}

@@ -23,6 +23,9 @@ type Config struct {
 	// Faults strike the hardware, nil for none; Bear says how transports take them.
 	Faults *fault.Schedule
 	Bear   emu.Resilience
+	// Guarded makes connections ready for faults that only Suffer brings. It changes
+	// no instant.
+	Guarded bool
 }
 
 // Kernel executes batches of runs. Not safe for concurrent use: one goroutine
@@ -53,13 +56,16 @@ type Kernel struct {
 	routes    map[routeKey]*fabric.Route
 	faults    *fault.Schedule
 	bear      emu.Resilience
-	guards    []guard // of connections that may lose frames
-	graves    []grave // nodes that die, the next one first
+	guarded   bool
+	guards    []guard      // of connections that may lose frames
+	seen      shaping.Time // see Seen
+	graves    []grave      // nodes that die, the next one first
 	halts     []fault.Stop
 	ordered   bool          // some run of the batch follows another
 	redone    shaping.Bytes // sent again in the batch
 	failovers int           // of connections, in the batch
 	flips     []fault.Flip  // of links, that have struck nothing yet
+	flipped   []int         // those that have, by their positions in the schedule
 	throttled bool          // some GPU's engines are slow at times
 	slow      bool          // some connection leads through what slows SMs: host memory, an NVSwitch's engines
 	sharp     bool          // some run of the batch has blocks in the fabric's switches
@@ -117,7 +123,7 @@ func New(c Config) *Kernel {
 		Transit: transit.New(c.Fabric, c.Owners, c.Me, c.Record),
 		fabric:  c.Fabric, owners: c.Owners, me: c.Me,
 		proxies:  make([]shaping.Time, c.Fabric.GPUs()),
-		engineOf: map[fabric.PortID]int32{}, routes: map[routeKey]*fabric.Route{}, bear: c.Bear,
+		engineOf: map[fabric.PortID]int32{}, routes: map[routeKey]*fabric.Route{}, bear: c.Bear, guarded: c.Guarded,
 	}
 	if c.Faults != nil {
 		k.Suffer(c.Faults)

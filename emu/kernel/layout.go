@@ -203,7 +203,7 @@ func (k *Kernel) addRemote(ci int32, route *fabric.Route, c *conn, rate shaping.
 	if toHere := k.hostOf(c.to) == k.me; r.fromHere != toHere || k.leaves(&route.Wire) {
 		k.far = append(k.far, ci)
 	}
-	if k.faults != nil && r.fromHere && !route.FromSwitch && (k.lossy(&route.Wire) || k.apart(c)) {
+	if r.fromHere && !route.FromSwitch && k.mayLose(c, &route.Wire) {
 		r.guard = int32(len(k.guards))
 		k.guards = append(k.guards, newGuard(route))
 	}

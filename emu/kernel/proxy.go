@@ -89,6 +89,7 @@ func (k *Kernel) postAt(ci int32, at shaping.Time) {
 // order of events, and returns when it is through with this one.
 func (k *Kernel) proxy(gpu int, cost shaping.Duration) shaping.Time {
 	at := max(k.Now(), k.proxies[gpu])
+	k.seen = max(k.seen, at)
 	if len(k.halts) > 0 {
 		if until, paused := k.paused(gpu, at); paused {
 			at = until

@@ -70,6 +70,14 @@ func (g *guard) acknowledge() {
 // answer returns how long a NAK takes, from when a packet is behind the egress.
 func (g *guard) answer(p *fabric.Path) shaping.Duration { return 2*g.trip - p.Latency[p.Inject-1] }
 
+// mayLose reports whether a connection may lose frames at some time.
+func (k *Kernel) mayLose(c *conn, wire *fabric.Path) bool {
+	if k.guarded && wire.Lossy > 0 {
+		return true
+	}
+	return k.faults != nil && (k.lossy(wire) || k.apart(c))
+}
+
 // lossy reports whether faults make a path lose frames at some time.
 func (k *Kernel) lossy(p *fabric.Path) bool {
 	for _, id := range p.Ports[:p.Lossy] {

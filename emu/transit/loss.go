@@ -168,6 +168,7 @@ func (t *Transit) tell(f *Frame, psn uint32, rest shaping.Bytes, nak bool) {
 		}
 	}
 	stamp = max(stamp, t.Now().Add(t.fabric.LeastHop()))
+	t.seen = max(t.seen, stamp)
 	if stamp >= t.faults.Dead(t.fabric.NodeOf(int(f.From))) {
 		return
 	}

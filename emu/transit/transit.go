@@ -44,6 +44,7 @@ type Transit struct {
 	fate   Fate            // of the frame injected last
 	gaps   map[uint32]gap  // of connections that lost a frame at a shared port
 	lost   []Loss          // news on its way to senders here, by the number that events carry
+	seen   shaping.Time    // see Seen
 
 	// Left collects the frames that left for another participant, in order.
 	Left []Emission
@@ -92,15 +93,19 @@ func New(f *fabric.Fabric, o Owners, me int, record bool) *Transit {
 
 // Suffer makes faults strike the ports; after sweep switches route round what is
 // dead, never with 0. A schedule that replaces another must agree
-// with it on all that lies before now.
+// with it up to what has been Seen.
 func (t *Transit) Suffer(s *fault.Schedule, sweep shaping.Duration) {
 	t.faults, t.deaths, t.span = s, s.Deadly(), span(t.fabric, s)
 	t.Ways = newWays(t.fabric, s, sweep)
 	for i := range t.ports {
 		p := &t.ports[i]
-		p.weather = nil
-		if line := s.Port(fabric.PortID(i)); line != nil {
+		switch line := s.Port(fabric.PortID(i)); {
+		case line == nil:
+			p.weather = nil
+		case p.weather == nil:
 			p.weather = &weather{line: line, declared: t.fabric.Port(fabric.PortID(i)).Rate, State: fault.Sound}
+		default: // what is booked leaves as it would have
+			p.line, p.until = line, 0
 		}
 		if t.owner[i] == t.me {
 			p.SetSpan(t.span)
@@ -128,6 +133,12 @@ func span(f *fabric.Fabric, s *fault.Schedule) shaping.Duration {
 	}
 	return slowest.Part(s.LeastSpeed(), fault.Whole).Time(MaxFrame)
 }
+
+// Seen returns the latest instant of which it mattered what faults do then: frames
+// that are on their way have been found to get to their next ports. A schedule may
+// be replaced by one that differs from it after that, and nobody can tell that it
+// was not the one to begin with.
+func (t *Transit) Seen() shaping.Time { return t.seen }
 
 // Use returns the bytes a port has carried and for how long it was busy.
 func (t *Transit) Use(id fabric.PortID) (shaping.Bytes, shaping.Duration) {
@@ -177,6 +188,7 @@ func (t *Transit) Inject(f Frame, path *fabric.Path, h, u shaping.Time) shaping.
 		h, u, end = p.Head(k.Start, k.End, h, u, f.Bytes).Add(lat), p.inOrder(&f, k.End.Add(lat)), k.End
 	}
 	f.path, f.at, f.Head, f.Tail = path, int32(path.Inject), h, u
+	t.seen = max(t.seen, u)
 	if t.faults != nil && !t.departs(&f, end) {
 		return end
 	}
@@ -254,6 +266,7 @@ func (t *Transit) leave(i int32, head, e shaping.Time) (arrived bool) {
 	p := &t.ports[f.path.Ports[f.at]]
 	lat := f.path.Latency[f.at] + p.delay(t, f.path.Ports[f.at], f)
 	f.Head, f.Tail = head.Add(lat), p.inOrder(f, e.Add(lat))
+	t.seen = max(t.seen, f.Tail)
 	f.at++
 	f.Hop++
 	if lat > 0 || f.Tail > e { // no latency, but the frame ahead had some, of a fault's

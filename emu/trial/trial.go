@@ -89,6 +89,13 @@ func (t *Trial) end(e emu.End) {
 // what of him is missing.
 func (t *Trial) Perturb(s *fault.Schedule) { t.faults, t.perturbed, t.known = s, true, false }
 
+// Revise is Perturb for what somebody has done to the faults, who saw to it that
+// nobody had looked that far ahead: as if the schedule had been the one to begin with.
+func (t *Trial) Revise(s *fault.Schedule, bear emu.Resilience) {
+	bear.Watchdog = cmp.Or(t.batch.Watchdog, bear.Watchdog)
+	t.faults, t.bear, t.known = s, bear, false
+}
+
 // Done reports whether every rank has ended every iteration.
 func (t *Trial) Done() bool {
 	for i := range t.runs {

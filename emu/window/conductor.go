@@ -24,6 +24,7 @@ type Conductor struct {
 	Rounds, Grants uint64
 
 	horizon shaping.Time
+	seen    shaping.Time // the latest instant that a participant has come to, or looked at
 }
 
 // Horizon returns the horizon of the last round. When its reports are in, every
@@ -62,7 +63,11 @@ func (c *Conductor) Await() {
 
 // Bury makes a participant run no further than an instant: its process dies then.
 // Gone tells when it has got there.
-func (c *Conductor) Bury(i int, at shaping.Time) { c.parts[i].end = min(c.parts[i].end, at) }
+func (c *Conductor) Bury(i int, at shaping.Time) {
+	if p := &c.parts[i]; !p.gone {
+		p.end = at
+	}
+}
 
 // Lose takes a participant out at the horizon: its process is gone. Whatever it owes
 // will not come. It returns the instant.
@@ -75,6 +80,19 @@ func (c *Conductor) Lose(i int) shaping.Time {
 	p.end, p.gone, p.waiting = min(p.end, at), true, false
 	p.Next, p.Out = shaping.Never, shaping.Never
 	return p.end
+}
+
+// Untouched returns the earliest instant that nobody has come to, and of which
+// nobody has looked at what faults do then. Nobody may owe a report.
+func (c *Conductor) Untouched() shaping.Time {
+	at := c.seen + 1
+	if c.horizon != shaping.Never {
+		at = max(at, c.horizon)
+	}
+	if c.shared != nil {
+		at = max(at, c.shared.Now()+1, c.shared.Seen()+1)
+	}
+	return at
 }
 
 // Gone reports whether a participant that was to die has: something has happened
@@ -141,6 +159,7 @@ func (c *Conductor) Report(from int, r Report) {
 	}
 	p.waiting = false
 	p.Report = r
+	c.seen = max(c.seen, r.Now, r.Seen)
 	// It has promised, and asserts, to send nothing before its horizon. The
 	// bound it reckons from where it stands may be weaker than that.
 	p.Out = max(p.Out, p.granted)

@@ -14,6 +14,8 @@ type Report struct {
 	Out shaping.Time
 	// Now is the instant of the event it handled last.
 	Now shaping.Time
+	// Seen is the latest instant of which it mattered what faults do then.
+	Seen shaping.Time
 	// Sent says what it has sent to each other participant.
 	Sent []Sent
 	// Shared are the headers it sent to the fabric.

@@ -12,18 +12,21 @@ import (
 
 // Account is what became of a bench on a cluster that stays.
 type Account struct {
-	What      string          `json:"what"` // empty: there was none
-	Verdict   string          `json:"verdict"`
-	RowsDone  int             `json:"rows_done"`
-	Rows      int             `json:"rows"`
-	Accounts  []AccountRow    `json:"accounts"`
-	Faults    []string        `json:"faults"` // that it ran under
-	Failure   *AccountFailure `json:"failure"`
-	Ranks     []AccountRank   `json:"ranks"` // when it failed
-	Waiting   []AccountWait   `json:"waiting"`
-	Redone    int64           `json:"redone_bytes"` // sent again by transports
-	Deaths    []string        `json:"deaths"`
-	Perturbed *int64          `json:"perturbed_ps"` // when a process died that no fault was to kill
+	What     string          `json:"what"` // empty: there was none
+	Verdict  string          `json:"verdict"`
+	RowsDone int             `json:"rows_done"`
+	Rows     int             `json:"rows"`
+	Accounts []AccountRow    `json:"accounts"`
+	Faults   []string        `json:"faults"` // that it ran under
+	Failure  *AccountFailure `json:"failure"`
+	Ranks    []AccountRank   `json:"ranks"` // when it failed
+	Waiting  []AccountWait   `json:"waiting"`
+	Redone   int64           `json:"redone_bytes"` // sent again by transports
+	Deaths   []string        `json:"deaths"`
+	// Perturbed is from when on it was not a matter of what was declared before: faults
+	// changed, or a process died that no fault was to kill.
+	Perturbed *int64   `json:"perturbed_ps"`
+	Changes   []string `json:"changes"` // of faults, while it ran
 }
 
 // AccountRow is where the time of a row went.
@@ -121,7 +124,14 @@ func (e *Account) write(w io.Writer, format string) error {
 		say("death", d)
 	}
 	if e.Perturbed != nil {
-		fmt.Fprintf(&b, "perturbed from %d ps on: a process died that no fault was to kill\n", *e.Perturbed)
+		why := "a process died that no fault was to kill"
+		if len(e.Changes) > 0 {
+			why = "faults changed while it ran"
+		}
+		fmt.Fprintf(&b, "perturbed from %d ps on: %s\n", *e.Perturbed, why)
+	}
+	for _, c := range e.Changes {
+		fmt.Fprintf(&b, "  %s\n", c)
 	}
 	if f := e.Failure; f != nil {
 		say("failed in", f.Row)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/railyard/railyard/emu"
 	"github.com/railyard/railyard/emu/fault"
+	"github.com/railyard/railyard/shaping"
 )
 
 // FaultVerb is what is done to the faults in force.
@@ -38,6 +39,14 @@ type FaultStatus struct {
 	Type       string           `json:"type"`
 	Target     string           `json:"target"`
 	Parameters []FaultParameter `json:"parameters"`
+	Live       *FaultLive       `json:"live,omitempty"` // when it was added or taken back while a bench runs
+}
+
+// FaultLive is what becomes of a bench that runs when faults change.
+type FaultLive struct {
+	Running string `json:"running"`
+	At      *int64 `json:"at_ps"` // the instant of its clock from which on it is so; null: not in this bench, or not yet
+	But     string `json:"but,omitempty"`
 }
 
 // FaultParameter is a parameter in the words of a scenario.
@@ -57,9 +66,13 @@ func NewFaultStatus(f *emu.Fault) FaultStatus {
 
 func (a *App) fault() *cobra.Command {
 	cmd := &cobra.Command{Use: "fault", Short: "Break and mend a running cluster", Args: cobra.ArbitraryArgs, RunE: unknownVerb,
-		Long: "Faults strike every bench that begins after they were added. Each bench is an\n" +
-			"emulated session of its own, whose time begins at 0: with at=1ms a fault\nstrikes a millisecond into it. A partition that holds from 0 on keeps the gossip of\n" +
-			"the processes apart as well, until it is taken back: status says who is cut off.",
+		Long: "Faults strike the bench that runs, if one does, and every bench that begins after\n" +
+			"they were added. Each bench is an emulated session of its own, whose time begins\n" +
+			"at 0: with at=1ms a fault strikes a millisecond into it. In the bench that runs it\n" +
+			"strikes a millisecond after the instant to which that has come, which is told; the\n" +
+			"bench is marked as perturbed, and says what to declare to get the same again.\n" +
+			"A partition that holds from 0 on keeps the gossip of the processes apart as well,\n" +
+			"until it is taken back: status says who is cut off.",
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
 	cmd.AddCommand(a.faultAdd(), a.faultList(), a.faultRemove(), a.faultReset())
 	return cmd
@@ -67,7 +80,7 @@ func (a *App) fault() *cobra.Command {
 
 // whenFlags are the parameters of when that are flags as well.
 var whenFlags = []struct{ flag, word, usage string }{
-	{"at", "at", "when it strikes, from the start of each bench: 200us"},
+	{"at", "at", "when it strikes, from the start of each bench, and from now in the one that runs: 200us"},
 	{"from", "from", "the same"},
 	{"to", "to", "when it is over"},
 	{"until", "until", "the same"},
@@ -89,7 +102,7 @@ func (a *App) faultAdd() *cobra.Command {
 	}
 	settings = append(settings, c.Reach.settings()...)
 	cmd := &cobra.Command{
-		Use: "add TYPE TARGET [PARAMETER=VALUE]...", Short: "Put a fault in force from the next bench on",
+		Use: "add TYPE TARGET [PARAMETER=VALUE]...", Short: "Put a fault in force, in the bench that runs too",
 		Example: "  coordinator fault add down node1/nic0 --at 200us --to 1ms\n  coordinator fault add rate node0/nic3 share=25%\n  coordinator fault add kill node2 --at 1ms",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.read(a, cmd, settings); err != nil {
@@ -207,9 +220,36 @@ func (a *App) faults(cmd *cobra.Command, c *FaultConfig) error {
 		for _, f := range all {
 			fmt.Fprintf(a.Stdout, "removed %s\n", f.Name)
 		}
-		return nil
+	} else if err := writeFaults(a.Stdout, all); err != nil {
+		return err
 	}
-	return writeFaults(a.Stdout, all)
+	if says := all[0].Live.says(c.Verb); says != "" {
+		_, err = fmt.Fprintln(a.Stdout, says)
+	}
+	return err
+}
+
+// says says what a change means to the bench that runs; nothing where there is none.
+func (l *FaultLive) says(verb FaultVerb) string {
+	switch {
+	case verb == FaultList || l == nil && verb == FaultRemove:
+		return ""
+	case l == nil:
+		return "strikes from the next bench on; none runs"
+	case l.At == nil && l.But == "":
+		return ""
+	case l.At == nil:
+		return fmt.Sprintf("not in the bench that runs (%s), or not yet: %s", l.Running, l.But)
+	}
+	what := "strikes the bench that runs (%s) from %v of its clock on, and every one after it"
+	if verb == FaultRemove {
+		what = "the bench that runs (%s) is rid of it from %v of its clock on"
+	}
+	says := fmt.Sprintf(what, l.Running, shaping.Time(*l.At))
+	if l.But != "" {
+		says += "; " + l.But
+	}
+	return says
 }
 
 func writeFaults(w io.Writer, all []FaultStatus) error {

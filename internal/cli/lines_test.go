@@ -62,15 +62,7 @@ func played(s *session, f *fake) Hosts {
 			fmt.Fprintf(s.Stdout, "down %s %s\n", c.ClusterID, c.Connect)
 			return nil
 		},
-		Faults: func(_ context.Context, c FaultConfig) ([]FaultStatus, error) {
-			switch {
-			case c.Verb == FaultAdd:
-				return []FaultStatus{NewFaultStatus(&c.Fault)}, nil
-			case c.Verb == FaultRemove && c.Names != nil:
-				return []FaultStatus{{Name: c.Names[0]}}, nil
-			}
-			return nil, nil
-		},
+		Faults:  changed,
 		Explain: func(context.Context, Reach) (Account, error) { return hung, nil },
 		Status: func(_ context.Context, c StatusConfig) (Status, error) {
 			st := Status{Coordinator: c.Connect, Version: "v1", ClusterID: c.ClusterID, State: "idle", Nodes: []NodeStatus{
@@ -114,8 +106,31 @@ func FuzzLine(f *testing.F) {
 }
 
 // hung is a bench that a GPU which never finishes has ended.
+// changed is what becomes of faults.
+func changed(_ context.Context, c FaultConfig) ([]FaultStatus, error) {
+	switch {
+	case c.Verb == FaultAdd:
+		f := NewFaultStatus(&c.Fault)
+		f.Live = running[c.Fault.Name]
+		return []FaultStatus{f}, nil
+	case c.Verb == FaultRemove && c.Names != nil:
+		return []FaultStatus{{Name: c.Names[0], Live: running[c.Names[0]]}}, nil
+	}
+	return nil, nil
+}
+
+// running is what is said of a bench that runs, by the name of the fault.
+var running = map[string]*FaultLive{
+	"soon":  {Running: "all_reduce on 4 GPUs", At: &now},
+	"stays": {Running: "all_reduce on 4 GPUs", At: &now, But: "what is broken stays so until the next bench: stays"},
+	"later": {Running: "all_reduce on 4 GPUs", But: "strikes from its next half row on"},
+}
+
+var now = int64(1_500_000_000)
+
 var hung = Account{What: "all_reduce on 4 GPUs", Verdict: "failed", RowsDone: 1, Rows: 2, Accounts: []AccountRow{{"8 bytes of float, ring ll", "waited"}},
 	Faults: []string{"gpu-hang-1"}, Redone: 7, Deaths: []string{"node1 was killed by a fault"},
+	Perturbed: &now, Changes: []string{"at 1.5ms added down-1: down node0/nic0 at=1.5ms"},
 	Failure: &AccountFailure{Cause: "timeout", Hang: "missing-exit", Text: "rank 3 does not go on", Row: "16 bytes of float, in place", Rank: 3, Link: "", At: 5},
 	Ranks:   []AccountRank{{0, 0, 0, 0, 1, 0, "ok"}, {0, 1, 0, 1, 1, 0, "ok"}, {0, 2, 1, 0, 0, -1, "ok"}, {0, 3, 1, 1, 0, -1, "lost"}},
 	Waiting: []AccountWait{{"rank 0", "rank 3", "data", 0, 1, 5}}}

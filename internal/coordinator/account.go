@@ -10,6 +10,7 @@ import (
 	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+	"github.com/railyard/railyard/shaping"
 )
 
 // account is what became of the last bench, or of the one that runs.
@@ -23,6 +24,7 @@ type account struct {
 	failure  *wire.Failure
 	failed   *Failed // where the failure is one of the emulated cluster
 	toll     Toll
+	changes  []Change // of faults, while it ran
 	wrong    bool
 	fabric   *fabric.Fabric
 }
@@ -51,10 +53,10 @@ func (s *Server) explained() *railyardv1.ExplainResponse {
 	for _, d := range a.toll.Deaths {
 		m.Deaths = append(m.Deaths, d.words())
 	}
-	if a.toll.Perturbed > 0 {
-		at := int64(a.toll.Perturbed)
-		m.PerturbedPs = &at
+	if at := a.perturbed(); at > 0 {
+		m.PerturbedPs = (*int64)(&at)
 	}
+	m.Changes = saying(a.changes)
 	if a.failure != nil {
 		m.Failure = wire.EncodeFailure(a.failure)
 	}
@@ -107,12 +109,40 @@ func (a *account) blame(m *railyardv1.ExplainResponse) {
 	}
 }
 
-// open begins the account of a bench.
-func (s *Server) open(f *fabric.Fabric, what string, faults []emu.Fault) {
+// perturbed returns from when on the bench was not a matter of what was declared
+// before it; 0: it was, so far.
+func (a *account) perturbed() shaping.Time {
+	if at := a.toll.Perturbed; at > 0 || len(a.changes) == 0 {
+		return at
+	}
+	return a.changes[0].At
+}
+
+// saying puts changes into words.
+func saying(all []Change) (words []string) {
+	for _, c := range all {
+		words = append(words, fmt.Sprintf("at %v %s", c.At, c.Says))
+	}
+	return words
+}
+
+// open begins the account of a bench, and returns the faults in force, and the way by
+// which they may change while it runs.
+func (s *Server) open(f *fabric.Fabric, what string, mayChange bool) ([]emu.Fault, *live) {
+	s.edits.Lock() // what is being added strikes it from the start, or while it runs
+	defer s.edits.Unlock()
 	s.state.Lock()
 	defer s.state.Unlock()
-	s.running = what
-	s.last = &account{what: what, verdict: "running", faults: faults, fabric: f}
+	a := &account{what: what, verdict: "running", faults: slices.Clone(s.faults), fabric: f}
+	s.running, s.last = what, a
+	if mayChange {
+		s.live = newLive(func(c Change) {
+			s.state.Lock()
+			defer s.state.Unlock()
+			a.changes = append(a.changes, c)
+		})
+	}
+	return a.faults, s.live
 }
 
 // book adds a row to the account.
@@ -131,6 +161,10 @@ func (s *Server) settle(toll Toll, err error) {
 	defer s.state.Unlock()
 	a := s.last
 	s.running, a.toll, a.verdict = "", toll, "done"
+	if s.live != nil {
+		close(s.live.over)
+		s.live = nil
+	}
 	switch {
 	case err != nil:
 		a.verdict, a.failure = "failed", verdict(err)

@@ -39,6 +39,8 @@ type Sink struct {
 	Row     func(Row) error
 	// Doing, when set, is told what goes on, for people who wait.
 	Doing func(what string)
+	// Changed, when set, is told when faults have changed while the bench runs.
+	Changed func(Change)
 	// Gone, when set, is closed when nobody waits for the bench any more. A batch by
 	// the wall clock, which may take hours, then keeps time no longer.
 	Gone <-chan struct{}

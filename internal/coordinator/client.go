@@ -13,6 +13,7 @@ import (
 	"github.com/railyard/railyard/emu/sweep"
 	"github.com/railyard/railyard/internal/wire"
 	railyardv1 "github.com/railyard/railyard/proto/railyard/v1"
+	"github.com/railyard/railyard/shaping"
 )
 
 // Client is a coordinator that serves elsewhere.
@@ -75,11 +76,25 @@ func (c *Client) Bench(ctx context.Context, spec sweep.Spec, sink Sink) error {
 	}
 }
 
-// AddFaults puts faults in force on the other coordinator's cluster, from its next
-// bench on, and returns them with their names.
-func (c *Client) AddFaults(ctx context.Context, faults ...emu.Fault) ([]emu.Fault, error) {
+// Live is what becomes of a bench that runs when faults change.
+type Live struct {
+	Running string // what runs; empty: nothing does
+	// At is the instant of its clock at which they change; 0: not in this bench, or not yet.
+	At  shaping.Time
+	But string // why not, or what stays as it is
+}
+
+func decodeLive(m *railyardv1.LiveChange) Live {
+	return Live{m.GetRunning(), shaping.Time(m.GetAtPs()), m.GetBut()}
+}
+
+// AddFaults puts faults in force on the other coordinator's cluster: in the bench that
+// runs, if one does, where their instants count from the one that it has come to, and
+// from the next one on. It returns them with their names.
+func (c *Client) AddFaults(ctx context.Context, faults ...emu.Fault) ([]emu.Fault, Live, error) {
 	m, err := c.api.AddFault(ctx, &railyardv1.AddFaultRequest{Faults: wire.EncodeFaults(faults)})
-	return c.faults(ctx, m.GetFaults(), err)
+	all, err := c.faults(ctx, m.GetFaults(), err)
+	return all, decodeLive(m.GetLive()), err
 }
 
 // Faults lists those in force.
@@ -88,11 +103,12 @@ func (c *Client) Faults(ctx context.Context) ([]emu.Fault, error) {
 	return c.faults(ctx, m.GetFaults(), err)
 }
 
-// RemoveFaults takes those of some names back, or all when none is named, and
-// returns them.
-func (c *Client) RemoveFaults(ctx context.Context, names ...string) ([]emu.Fault, error) {
+// RemoveFaults takes those of some names back, or all when none is named: in the bench
+// that runs as well. It returns them.
+func (c *Client) RemoveFaults(ctx context.Context, names ...string) ([]emu.Fault, Live, error) {
 	m, err := c.api.RemoveFaults(ctx, &railyardv1.RemoveFaultsRequest{Names: names, All: len(names) == 0})
-	return c.faults(ctx, m.GetRemoved(), err)
+	all, err := c.faults(ctx, m.GetRemoved(), err)
+	return all, decodeLive(m.GetLive()), err
 }
 
 func (c *Client) faults(ctx context.Context, ms []*railyardv1.Fault, err error) ([]emu.Fault, error) {
@@ -146,6 +162,9 @@ func (c *Client) take(m *railyardv1.BenchResponse, sink Sink) error {
 		k := m.GetRow().GetCost()
 		return sink.Row(Row{Row: r, Pace: p, Explain: m.GetRow().GetExplain(), Cost: Cost{Rounds: k.GetRounds(), Grants: k.GetGrants(),
 			Frames: k.GetFrames(), Events: k.GetEvents(), Wall: time.Duration(k.GetWallNs())}})
+	case m.GetChanged() != nil && sink.Changed != nil:
+		sink.Changed(Change{shaping.Time(m.GetChanged().GetAtPs()), m.GetChanged().GetSays()})
+		return nil
 	case m.GetProgress() != nil && sink.Doing != nil:
 		sink.Doing(m.GetProgress().GetDoing())
 		return nil

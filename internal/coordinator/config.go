@@ -65,6 +65,9 @@ type Config struct {
 	lost *losses
 	// gathering, when set, is told the cluster as soon as it has a roster.
 	gathering func(*Cluster)
+	// asked, when set, is told when somebody waits for the faults of the bench that
+	// runs to change.
+	asked func()
 }
 
 // Defaults of Config.

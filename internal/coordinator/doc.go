@@ -27,6 +27,7 @@
 //	status.go    what goes on; shutting down
 //	sender.go    a bench as messages
 //	faults.go    faults in force there
+//	live.go      faults that change while a bench runs
 //	account.go   what became of the last bench there
 //	client.go    Bench on a coordinator elsewhere
 //

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/railyard/railyard/emu"
@@ -42,6 +43,16 @@ type session struct {
 	slack     shaping.Duration   // least that a frame of the batch has for its way
 	pacing    *pacing            // nil under the virtual clock
 	drive     *drive             // of the batch, when the wall clock drives it
+
+	live    *live          // nil: faults do not change while it lasts
+	seed    uint64         // of what they draw
+	ops     int            // batches that were called
+	active  map[string]int // position among the faults of those in force, by name
+	first   int            // of them that was not there from the start
+	later   []*edit        // that wait for a batch to begin
+	changes []Change
+	tell    func(Change) // whoever sees the bench; nil: nobody
+	lines   io.Writer    // where the timeline goes
 }
 
 // Cost is what a virtual clock costs the host.
@@ -120,7 +131,7 @@ func (s *session) cost() Cost {
 }
 
 func (s *session) begin(ctx context.Context, b emu.Batch) error {
-	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil, Paced: s.drive != nil}
+	m := &railyardv1.Begin{Batch: s.batch, Runs: wire.EncodeBatch(&b), RecordTimeline: s.timeline != nil, Paced: s.drive != nil, Live: s.live != nil}
 	s.judge(b)
 	if s.batch == 0 && s.struck != nil {
 		m.Struck = wire.EncodeStruck(s.struck)
@@ -140,7 +151,7 @@ func (s *session) begin(ctx context.Context, b emu.Batch) error {
 			return true, nil // killed as soon as all know of it
 		}
 		s.slack = min(s.slack, shaping.Duration(g.GetSlackPs()))
-		s.conductor.Report(i, window.Report{Next: shaping.Time(g.GetNextPs()), Out: shaping.Time(g.GetOutPs())})
+		s.conductor.Report(i, window.Report{Next: shaping.Time(g.GetNextPs()), Out: shaping.Time(g.GetOutPs()), Seen: shaping.Time(g.GetSeenPs())})
 		return true, nil
 	})
 	if err == nil {
@@ -152,7 +163,11 @@ func (s *session) begin(ctx context.Context, b emu.Batch) error {
 // rounds grants windows until nothing is pending anywhere, or the batch is given
 // up.
 func (s *session) rounds(ctx context.Context) error {
-	for round := uint32(0); !s.trial.Over(s.conductor.Pending()); round++ {
+	for round := uint32(0); ; round++ {
+		s.heed()
+		if s.trial.Over(s.conductor.Pending()) {
+			break
+		}
 		s.conductor.Cap = s.trial.Cap()
 		grants := s.conductor.Round()
 		if s.timeline != nil && s.shared != nil {
@@ -236,7 +251,7 @@ func (s *session) report(ctx context.Context, round uint32) error {
 
 func (s *session) decode(m *railyardv1.Report) (window.Report, error) {
 	r := window.Report{Next: shaping.Time(m.GetNextPs()), Out: shaping.Time(m.GetOutPs()),
-		Now: shaping.Time(m.GetNowPs()), Events: m.GetEvents()}
+		Now: shaping.Time(m.GetNowPs()), Events: m.GetEvents(), Seen: shaping.Time(m.GetSeenPs())}
 	for _, t := range m.GetSent() {
 		if int(t.GetParticipant()) >= len(s.members) {
 			return r, fmt.Errorf("frames sent to participant %d of %d", t.GetParticipant(), len(s.members))

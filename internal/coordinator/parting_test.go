@@ -59,14 +59,14 @@ func (s *served) shows(want string) {
 
 func (s *served) part(when emu.When) {
 	s.t.Helper()
-	if _, err := s.connect().AddFaults(s.t.Context(), emu.Fault{Type: "partition", Target: "node0 | node1-2", When: when}); err != nil {
+	if _, _, err := s.connect().AddFaults(s.t.Context(), emu.Fault{Type: "partition", Target: "node0 | node1-2", When: when}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 func (s *served) reset() {
 	s.t.Helper()
-	if _, err := s.connect().RemoveFaults(s.t.Context()); err != nil {
+	if _, _, err := s.connect().RemoveFaults(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -41,6 +41,11 @@ func (o *sender) doing(what string) {
 	_ = o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Progress{Progress: &railyardv1.BenchProgress{Doing: what}}})
 }
 
+// changed tells of faults. That nobody listens must not break off the batch.
+func (o *sender) changed(c Change) {
+	_ = o.send(&railyardv1.BenchResponse{Response: &railyardv1.BenchResponse_Changed{Changed: &railyardv1.FaultChange{AtPs: int64(c.At), Says: c.Says}}})
+}
+
 // Write sends a piece of the timeline. That nobody takes it must not break off
 // the batch; the next row will tell.
 func (o *sender) Write(b []byte) (int, error) {

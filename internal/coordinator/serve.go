@@ -30,6 +30,7 @@ type Server struct {
 	ctx    context.Context // of the server
 	end    context.CancelFunc
 	busy   sync.Mutex // held during a bench
+	edits  sync.Mutex // held while faults change
 
 	state     sync.Mutex    // guards what follows
 	changed   chan struct{} // closed, and replaced, when cluster or err is set
@@ -38,7 +39,8 @@ type Server struct {
 	lost      *wire.Failure // what ended the cluster before; nil: there was none
 	err       error         // why there will be none
 	running   string
-	faults    []emu.Fault // that strike the next bench
+	faults    []emu.Fault // in force
+	live      *live       // the way to the bench that runs; nil: none does, or none can be struck
 	last      *account    // nil: nothing has run yet
 }
 
@@ -245,8 +247,7 @@ func (s *Server) Bench(req *railyardv1.BenchRequest, stream railyardv1.Coordinat
 
 // bench runs a sweep under the faults in force, and keeps account of it.
 func (s *Server) bench(k *Cluster, spec sweep.Spec, out *sender, timeline bool) (err error) {
-	faults := s.inForce()
-	s.open(k.fabric, fmt.Sprintf("%s on %d GPUs", spec.Op, k.fabric.GPUs()), faults)
+	faults, l := s.open(k.fabric, fmt.Sprintf("%s on %d GPUs", spec.Op, k.fabric.GPUs()), !spec.Paced)
 	var toll Toll
 	defer func() {
 		s.settle(toll, err)
@@ -260,14 +261,18 @@ func (s *Server) bench(k *Cluster, spec sweep.Spec, out *sender, timeline bool) 
 	}, Row: func(r Row) error {
 		s.book(&r)
 		return out.row(r)
-	}, Doing: out.doing, Gone: out.stream.Context().Done()}
+	}, Doing: out.doing, Changed: out.changed, Gone: out.stream.Context().Done()}
 	if timeline {
 		sink.Timeline = out
 	}
-	if len(faults) == 0 {
-		return k.Bench(s.ctx, spec, sink)
+	switch {
+	case l != nil:
+		toll, err = k.benchLive(s.ctx, spec, faults, l, sink)
+	case len(faults) == 0:
+		err = k.Bench(s.ctx, spec, sink)
+	default:
+		toll, err = k.BenchUnder(s.ctx, spec, faults, emu.DefaultResilience(), sink)
 	}
-	toll, err = k.BenchUnder(s.ctx, spec, faults, emu.DefaultResilience(), sink)
 	return err
 }
 

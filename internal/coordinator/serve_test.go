@@ -34,10 +34,16 @@ type served struct {
 
 func serve(t *testing.T, changes ...change) *served {
 	t.Helper()
+	return serveAs(t, Config{}, changes...)
+}
+
+// serveAs is serve with something set.
+func serveAs(t *testing.T, config Config, changes ...change) *served {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &served{t: t, stop: stop, done: make(chan struct{})}
 	join := make(chan string, 1)
-	config := Config{Cluster: trio(), ClusterID: "served", Version: version, Gossip: gossip.Loopback(), Assembly: bound}
+	config.Cluster, config.ClusterID, config.Version, config.Gossip, config.Assembly = trio(), "served", version, gossip.Loopback(), bound
 	go func() {
 		defer close(s.done)
 		s.err = Serve(ctx, config, "127.0.0.1:0", func(service, gossip string) {

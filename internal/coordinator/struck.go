@@ -102,12 +102,22 @@ func (s *session) judge(b emu.Batch) {
 	}
 	s.trial = trial.New(s.fabric, b, s.schedule, bear)
 	s.conductor.Cap = shaping.Never
-	if limit := s.trial.Limit(); limit > 0 && (s.conductor.Limit == 0 || limit < s.conductor.Limit) {
-		s.conductor.Limit = limit
-	}
+	s.limit()
 	s.conductor.Pass(b.Offset())
 	if s.batch > 0 { // before that the others know of no faults, and would take a death for a real one
 		s.mourn()
+	}
+}
+
+// limit bounds windows by how soon news must be heard: of a failure, and of faults
+// that somebody changes.
+func (s *session) limit() {
+	limit := s.trial.Limit()
+	if s.live != nil && limit == 0 {
+		limit = emu.DefaultResilience().Control
+	}
+	if limit > 0 && (s.conductor.Limit == 0 || limit < s.conductor.Limit) {
+		s.conductor.Limit = limit
 	}
 }
 

@@ -29,9 +29,15 @@ func (f *Failed) Unwrap() error { return f.Failure }
 
 // Toll is what faults cost a bench beyond its times.
 type Toll struct {
-	Redone    shaping.Bytes // sent again by transports
-	Perturbed shaping.Time  // when a process died that no fault was to kill; 0: none did
+	Redone shaping.Bytes // sent again by transports
+	// Perturbed is from when on the bench was not a matter of what was declared before
+	// it: faults changed, or a process died that no fault was to kill. 0: it was.
+	Perturbed shaping.Time
 	Deaths    []Death
+	Changes   []Change
+	// Faults are those that the bench must have from the start to take the same
+	// picoseconds, but for deaths that nobody foresaw.
+	Faults []emu.Fault
 }
 
 // horizon is until when faults repeat that do so without end.
@@ -43,30 +49,67 @@ func (k *Cluster) BenchUnder(ctx context.Context, spec sweep.Spec, faults []emu.
 	if spec.Paced {
 		return Toll{}, wire.Failf(wire.Config, "--clock paced: faults strike under the virtual clock alone; leave it out, or take the %d faults back with fault reset", len(faults))
 	}
-	st := wire.Struck{Faults: faults, Bear: bear, Seed: spec.Seed, Horizon: horizon}
-	x, err := k.Struck(st, nil, spec.Check)
+	s, err := k.under(spec, faults, bear)
 	if err != nil {
 		return Toll{}, err
 	}
-	s := x.session
+	return k.benchUnder(ctx, s, spec, sink)
+}
+
+// benchLive is BenchUnder with NCCL's resilience, and faults that may change while it
+// lasts; at first there may be none.
+func (k *Cluster) benchLive(ctx context.Context, spec sweep.Spec, faults []emu.Fault, l *live, sink Sink) (Toll, error) {
+	s := k.newSession(nil, spec.Check)
+	if len(faults) > 0 {
+		var err error
+		if s, err = k.under(spec, faults, emu.DefaultResilience()); err != nil {
+			return Toll{}, err
+		}
+	}
+	s.live, s.seed, s.active, s.first = l, spec.Seed, map[string]int{}, len(faults)
+	for i := range faults {
+		s.active[faults[i].Name] = i
+	}
+	return k.benchUnder(ctx, s, spec, sink)
+}
+
+// under returns a session that faults strike.
+func (k *Cluster) under(spec sweep.Spec, faults []emu.Fault, bear emu.Resilience) (*session, error) {
+	x, err := k.Struck(wire.Struck{Faults: faults, Bear: bear, Seed: spec.Seed, Horizon: horizon}, nil, spec.Check)
+	if err != nil {
+		return nil, err
+	}
+	return x.session, nil
+}
+
+// benchUnder runs a sweep in a session that faults strike, or may.
+func (k *Cluster) benchUnder(ctx context.Context, s *session, spec sweep.Spec, sink Sink) (Toll, error) {
 	sw, err := sweep.New(s.fabric, spec)
 	if err != nil {
 		return Toll{}, verdict(config(err))
 	}
 	if sink.Timeline != nil {
-		s.timeline = newMerger(sink.Timeline, s.fabric)
+		s.lines = sink.Timeline
+		s.timeline = newMerger(s.lines, s.fabric)
 		s.renew()
 	}
+	s.tell = sink.Changed
+	if s.struck != nil {
+		k.bereft = s.bereave
+	}
+	defer func() { k.bereft = nil }()
 	err = sink.Started(Started{Cluster: k.fabric.Cluster, Devices: k.devices(sw.World), Rows: len(sw.Cases), Procs: len(k.members)})
 	if err != nil {
 		return Toll{}, err
 	}
 	var toll Toll
-	op := 0
 	err = k.sweep(s, sw, sink, func(c *sweep.Case, b emu.Batch) (sweep.Result, Cost, error) {
-		s.miscall(&b, op)
-		op++
-		res, spent, err := x.Execute(ctx, b)
+		if err := s.catchUp(b); err != nil {
+			return sweep.Result{}, Cost{}, err
+		}
+		s.miscall(&b, s.ops)
+		s.ops++
+		res, spent, err := s.execute(ctx, b)
 		toll.Redone += res.Redone
 		toll.Perturbed = cmp.Or(toll.Perturbed, res.Perturbed)
 		if err == nil && res.Failure != nil {
@@ -74,7 +117,10 @@ func (k *Cluster) BenchUnder(ctx context.Context, spec sweep.Spec, faults []emu.
 		}
 		return res, spent, err
 	})
-	toll.Deaths = x.Deaths()
+	toll.Deaths, toll.Changes, toll.Faults = s.deaths, s.changes, s.inForce()
+	if at := s.changed(); at > 0 && (toll.Perturbed == 0 || at < toll.Perturbed) {
+		toll.Perturbed = at
+	}
 	return toll, err
 }
 
@@ -138,6 +184,9 @@ func (s *session) failed(c *sweep.Case, b emu.Batch, o *emu.Outcome) *Failed {
 	if f.Fault >= 0 && f.Fault < len(s.struck.Faults) {
 		out.Fault = s.struck.Faults[f.Fault].Name
 		out.Text += "; it goes back to fault " + out.Fault
+		if i, ok := s.active[out.Fault]; ok && i == f.Fault && i >= s.first {
+			out.Text += ", which was added while it ran"
+		}
 	}
 	return out
 }

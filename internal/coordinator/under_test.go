@@ -19,7 +19,7 @@ func TestFaultsInForce(t *testing.T) {
 	t.Parallel()
 	c := serve(t).connect()
 	ctx := t.Context()
-	got, err := c.AddFaults(ctx, emu.Fault{Type: "Xid79", Target: "node1/gpu0", When: at(ms)}, emu.Fault{Name: "mine", Type: "down", Target: "node0/nic0"})
+	got, _, err := c.AddFaults(ctx, emu.Fault{Type: "Xid79", Target: "node1/gpu0", When: at(ms)}, emu.Fault{Name: "mine", Type: "down", Target: "node0/nic0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,20 +37,20 @@ func TestFaultsInForce(t *testing.T) {
 		{[]emu.Fault{{Type: "reorder", Target: "node0/gpu0"}}, "scenario"},
 		{[]emu.Fault{{Type: "coordinator-crash", When: at(ms)}}, "would end the cluster"},
 	} {
-		if _, err := c.AddFaults(ctx, bad.faults...); err == nil || cause(t, err).Cause != wire.Config || !strings.Contains(err.Error(), bad.says) {
+		if _, _, err := c.AddFaults(ctx, bad.faults...); err == nil || cause(t, err).Cause != wire.Config || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("%+v: %v, want %q", bad.faults, err, bad.says)
 		}
 	}
 	if all, err := c.Faults(ctx); err != nil || len(all) != 2 || all[1].Target != "node0/nic0" || all[0].When.At != ms {
 		t.Errorf("in force: %+v, %v", all, err)
 	}
-	if _, err := c.RemoveFaults(ctx, "mine", "mnie"); err == nil || !strings.Contains(err.Error(), `did you mean "mine"`) {
+	if _, _, err := c.RemoveFaults(ctx, "mine", "mnie"); err == nil || !strings.Contains(err.Error(), `did you mean "mine"`) {
 		t.Errorf("an unknown name: %v", err)
 	}
-	if gone, err := c.RemoveFaults(ctx, "mine"); err != nil || len(gone) != 1 || gone[0].Name != "mine" {
+	if gone, _, err := c.RemoveFaults(ctx, "mine"); err != nil || len(gone) != 1 || gone[0].Name != "mine" {
 		t.Errorf("removed %+v, %v", gone, err)
 	}
-	if gone, err := c.RemoveFaults(ctx); err != nil || len(gone) != 1 || gone[0].Name != "gpu-lost-1" {
+	if gone, _, err := c.RemoveFaults(ctx); err != nil || len(gone) != 1 || gone[0].Name != "gpu-lost-1" {
 		t.Errorf("reset removed %+v, %v", gone, err)
 	}
 }
@@ -62,7 +62,7 @@ func TestBenchUnderFaults(t *testing.T) {
 	s := serve(t)
 	c, ctx, spec := s.connect(), t.Context(), single("ring")
 	slow := []emu.Fault{{Name: "slow", Type: "rate", Target: "node1/nic0", Share: fault.Whole / 4}, {Name: "far", Type: "latency", Target: "node2/nic1", Latency: 3 * us}}
-	if _, err := c.AddFaults(ctx, slow...); err != nil {
+	if _, _, err := c.AddFaults(ctx, slow...); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.bench(ctx, spec)
@@ -76,7 +76,7 @@ func TestBenchUnderFaults(t *testing.T) {
 	if m, err := c.Explain(ctx); err != nil || m.GetVerdict() != "done" || strings.Join(m.GetFaults(), " ") != "slow far" || len(m.GetAccounts()) != 1 {
 		t.Errorf("explained as %v, %v", m, err)
 	}
-	if _, err := c.RemoveFaults(ctx); err != nil {
+	if _, _, err := c.RemoveFaults(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -89,7 +89,7 @@ func TestBenchUnderFaults(t *testing.T) {
 		{emu.Fault{Type: "gpu-lost", Target: "node1/gpu2", When: at(30 * us)}, wire.PeerLost, ""},
 		{emu.Fault{Type: "mismatch", Target: "node1/gpu2"}, wire.Mismatch, emu.SignatureMismatch},
 	} {
-		added, err := c.AddFaults(ctx, test.fault)
+		added, _, err := c.AddFaults(ctx, test.fault)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestBenchUnderFaults(t *testing.T) {
 		if st, err := c.Status(ctx); err != nil || len(st.GetFaults()) != 1 || st.GetLast().GetVerdict() != "failed" {
 			t.Errorf("%s: status %v, %v", test.fault.Type, st, err)
 		}
-		if _, err := c.RemoveFaults(ctx, added[0].Name); err != nil {
+		if _, _, err := c.RemoveFaults(ctx, added[0].Name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,17 +160,17 @@ func TestBenchNamesDeadLink(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	c, ctx := s.connect(), t.Context()
-	if _, err := c.AddFaults(ctx, emu.Fault{Type: "down", Target: "node1/nic0", When: at(30 * us)}); err != nil {
+	if _, _, err := c.AddFaults(ctx, emu.Fault{Type: "down", Target: "node1/nic0", When: at(30 * us)}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.bench(ctx, single("ring"))
 	if f := cause(t, err); f.Cause != wire.LinkDown || !strings.Contains(f.Place.Link, "node1") || f.Place.Peer < 0 || f.Place.Channel < 0 {
 		t.Errorf("a dead NIC: %+v", f)
 	}
-	if _, err := c.RemoveFaults(ctx); err != nil {
+	if _, _, err := c.RemoveFaults(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.AddFaults(ctx, emu.Fault{Type: "kill", Target: "node1", When: at(30 * us)}); err != nil {
+	if _, _, err := c.AddFaults(ctx, emu.Fault{Type: "kill", Target: "node1", When: at(30 * us)}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.bench(ctx, single("ring"))

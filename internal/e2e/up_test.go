@@ -98,6 +98,53 @@ func TestFaultsOnUp(t *testing.T) {
 	s.detach.nothingLeft(0)
 }
 
+// TestFaultsAmidBench: faults strike a bench that runs, go away again, and end it, each
+// from an instant of its clock on that is told; the bench says so itself, and so does
+// status. The next one runs as if nothing had been.
+func TestFaultsAmidBench(t *testing.T) {
+	s := up(t, "--nodes", "3", "--gpus-per-node", "2")
+	sound := s.bench(0).rows()
+	file := filepath.Join(t.TempDir(), "result.json")
+	// More rows than anybody waits for.
+	b := start(t, "coordinator", "bench", "all_reduce", "--connect", s.addr, "-b", "64K", "-e", "64G", "-f", "2", "--payload", "scaled", "-J", file)
+	b.await(b.stdout, `(?m)^ +65536 .*\n`)
+	fault := func(args ...string) string {
+		t.Helper()
+		return run(t, 0, "coordinator", append([]string{"fault"}, args...)...).stdout.String()
+	}
+	strikes := regexp.MustCompile(`strikes the bench that runs \(all_reduce on 6 GPUs\) from (\S+) of its clock on`)
+	added := strikes.FindStringSubmatch(fault("add", "rate", "node1/nic0", "share=50%"))
+	if removed := fault("remove", "rate-1"); added == nil || !strings.Contains(removed, "the bench that runs (all_reduce on 6 GPUs) is rid of it from ") {
+		t.Fatalf("added: %v\nremoved: %s", added, removed)
+	}
+	killed := strikes.FindStringSubmatch(fault("add", "kill", "node2"))
+	if code := b.wait(); code != 1 || killed == nil {
+		t.Fatalf("a bench whose node was killed, %v: code %d\n%s\n%s", killed, code, b.stdout, b.stderr)
+	}
+	status := run(t, 0, "coordinator", "status").stdout.String()
+	result, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"it goes back to fault kill-1, which was added while it ran", "added rate-1: rate node1/nic0 at=" + added[1] + " share=50%",
+		"took back rate-1: rate node1/nic0 at=" + added[1] + " to=", "added kill-1: kill node2 at=" + killed[1]} {
+		if !strings.Contains(b.stdout.String(), want) || !strings.Contains(status, want) || !strings.Contains(string(result), want) {
+			t.Errorf("bench, its JSON or status lack %q:\n%s\n%s\n%s", want, b.stdout, result, status)
+		}
+	}
+	if !strings.Contains(b.stdout.String(), "# Perturbed from "+added[1]+" on") || !strings.Contains(string(result), `"perturbed_ps"`) || !strings.Contains(status, "perturbed from ") {
+		t.Errorf("bench, its JSON or status do not say that it was perturbed:\n%s\n%s\n%s", b.stdout, result, status)
+	}
+	if out := fault("reset"); !strings.Contains(out, "removed kill-1") {
+		t.Errorf("reset: %s", out)
+	}
+	if again := s.bench(0).rows(); again != sound || again == "" {
+		t.Errorf("after the faults are gone:\n%s\nbefore them:\n%s", again, sound)
+	}
+	run(t, 0, "coordinator", "down")
+	s.detach.nothingLeft(0)
+}
+
 // TestStale: a cluster whose coordinator was killed is known to be gone, and a new
 // one may take its name; one that is stopped is ended by force.
 func TestStale(t *testing.T) {

@@ -57,6 +57,7 @@ type actor struct {
 	cluster emu.Cluster
 	faults  *fault.Schedule // nil: none
 	bear    emu.Resilience
+	live    bool               // faults may change while the session lasts
 	blind   bool               // elements are followed no more in this batch: somebody has died
 	ending  *railyardv1.Finish // waits for frames
 

@@ -22,8 +22,9 @@ func (a *actor) begin(m *railyardv1.Begin) error {
 		if err := a.suffer(m.GetStruck()); err != nil {
 			return err
 		}
+		a.live = m.GetLive()
 		a.kernel = kernel.New(kernel.Config{Fabric: a.fabric, Owners: a.owners, Me: a.self, Record: m.GetRecordTimeline(),
-			Faults: a.faults, Bear: a.bear})
+			Faults: a.faults, Bear: a.bear, Guarded: a.live})
 		a.taken, a.sent = make([]uint64, len(a.peers)), make([]uint64, len(a.peers))
 	}
 	if a.kernel == nil {
@@ -50,7 +51,8 @@ func (a *actor) begin(m *railyardv1.Begin) error {
 	}
 	a.log.Debug("batch", zap.Uint32("batch", a.batch), zap.Int("runs", len(b.Runs)))
 	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Begun{Begun: &railyardv1.Begun{
-		Batch: a.batch, NextPs: int64(a.kernel.Next()), OutPs: int64(a.kernel.Out()), SlackPs: int64(a.kernel.Slack())}}})
+		Batch: a.batch, NextPs: int64(a.kernel.Next()), OutPs: int64(a.kernel.Out()), SlackPs: int64(a.kernel.Slack()),
+		SeenPs: int64(a.kernel.Seen())}}})
 }
 
 // allocate makes the machines of a batch. The run in place follows the one out

@@ -35,25 +35,30 @@ func (a *actor) suffer(m *railyardv1.Struck) error {
 	return nil
 }
 
-// strike replaces the schedule: somebody has died. What he sent and is not here is
-// lost, and results with it, so that elements are followed no further.
+// strike replaces the schedule: faults have changed, or somebody has died. What he
+// sent and is not here is lost, and results with it, so that elements are followed no
+// further.
 func (a *actor) strike(m *railyardv1.Strike) error {
 	s, err := wire.DecodeStruck(m.GetStruck())
 	if err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}
-	if a.kernel == nil || a.faults == nil {
+	if a.kernel == nil || a.faults == nil && !a.live {
 		return wire.Failf(wire.Mismatch, "a strike in a session without faults")
 	}
 	if a.faults, err = fault.Compile(a.fabric, s.Faults, s.Seed, s.Horizon); err != nil {
 		return wire.Failf(wire.Config, "%v", err)
 	}
+	a.bear = s.Bear
+	a.kernel.Bear(s.Bear)
 	a.kernel.Suffer(a.faults)
-	for _, p := range m.GetDead() {
-		a.bury(p)
+	if len(m.GetDead()) > 0 {
+		for _, p := range m.GetDead() {
+			a.bury(p)
+		}
+		clear(a.machines)
+		a.blind = true
 	}
-	clear(a.machines)
-	a.blind = true
 	if a.ending != nil {
 		return a.maybeFinish()
 	}

@@ -121,7 +121,7 @@ func (a *actor) window(g *railyardv1.Grant) error {
 	}
 	out.flush()
 	r.NextPs, r.OutPs, r.NowPs = int64(a.kernel.Next()), int64(a.kernel.Out()), int64(a.kernel.Now())
-	r.Sent, r.Events = out.sent(), a.kernel.Popped()
+	r.Sent, r.Events, r.SeenPs = out.sent(), a.kernel.Popped(), int64(a.kernel.Seen())
 	return a.say(&railyardv1.SessionResponse{Response: &railyardv1.SessionResponse_Report{Report: r}})
 }
 

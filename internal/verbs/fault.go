@@ -28,15 +28,31 @@ func (v verbs) faults(ctx context.Context, c cli.FaultConfig) ([]cli.FaultStatus
 	}
 	defer client.Close()
 	var all []emu.Fault
+	var live coordinator.Live
 	switch c.Verb {
 	case cli.FaultAdd:
-		all, err = client.AddFaults(ctx, c.Fault)
+		all, live, err = client.AddFaults(ctx, c.Fault)
 	case cli.FaultRemove:
-		all, err = client.RemoveFaults(ctx, c.Names...)
+		all, live, err = client.RemoveFaults(ctx, c.Names...)
 	default:
 		all, err = client.Faults(ctx)
 	}
-	return faultStatus(all), coded(ctx, err)
+	out := faultStatus(all)
+	for i := range out {
+		out[i].Live = faultLive(&live)
+	}
+	return out, coded(ctx, err)
+}
+
+func faultLive(l *coordinator.Live) *cli.FaultLive {
+	if l.Running == "" {
+		return nil
+	}
+	out := &cli.FaultLive{Running: l.Running, But: l.But}
+	if l.At > 0 {
+		out.At = (*int64)(&l.At)
+	}
+	return out
 }
 
 func faultStatus(all []emu.Fault) []cli.FaultStatus {
@@ -65,7 +81,8 @@ func (v verbs) explain(ctx context.Context, r cli.Reach) (cli.Account, error) {
 func account(m *railyardv1.ExplainResponse) cli.Account {
 	a := cli.Account{What: m.GetWhat(), Verdict: m.GetVerdict(), RowsDone: int(m.GetRowsDone()), Rows: int(m.GetRows()), Accounts: []cli.AccountRow{},
 		Faults: append([]string{}, m.GetFaults()...), Redone: m.GetRedoneBytes(), Deaths: append([]string{}, m.GetDeaths()...), Perturbed: m.PerturbedPs,
-		Ranks: []cli.AccountRank{}, Waiting: []cli.AccountWait{}}
+		Changes: append([]string{}, m.GetChanges()...),
+		Ranks:   []cli.AccountRank{}, Waiting: []cli.AccountWait{}}
 	for _, r := range m.GetAccounts() {
 		a.Accounts = append(a.Accounts, cli.AccountRow{Row: r.GetRow(), Where: r.GetText()})
 	}

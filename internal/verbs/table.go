@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/railyard/railyard/emu/sweep"
@@ -13,6 +14,7 @@ import (
 	"github.com/railyard/railyard/internal/coordinator"
 	"github.com/railyard/railyard/internal/report"
 	"github.com/railyard/railyard/internal/wire"
+	"github.com/railyard/railyard/shaping"
 )
 
 // patches are the releases of each version that the tuner's constants were read
@@ -45,6 +47,7 @@ type table struct {
 	// them for --compare.
 	paces     []pacedRow
 	predicted []sweep.Row
+	changes   []changeJSON // of faults, while it ran
 }
 
 // railyard is the value of the JSON key of that name.
@@ -59,6 +62,9 @@ type railyard struct {
 	Rows    []rowJSON    `json:"rows"`
 	Explain *explanation `json:"explain,omitempty"` // --explain
 	Failure *failureJSON `json:"failure,omitempty"`
+	// Perturbed is from when on it was not a matter of what was declared before it began.
+	Perturbed *int64       `json:"perturbed_ps,omitempty"`
+	Changes   []changeJSON `json:"changes,omitempty"` // of faults, while it ran
 	costJSON
 	Trust trustJSON `json:"trust"`
 }
@@ -93,6 +99,13 @@ type failureJSON struct {
 	// Detect is how long it took, in wall time, to notice that a process was
 	// lost; at most so long, where the instant of the loss is not known.
 	Detect float64 `json:"detect_wall_seconds,omitempty"`
+}
+
+// changeJSON is something done to the faults while the bench ran.
+type changeJSON struct {
+	At   int64  `json:"at_ps"`
+	Row  int    `json:"row"` // of those above, counted from 0
+	Says string `json:"says"`
 }
 
 type trustJSON struct {
@@ -161,11 +174,30 @@ func (t *table) close() (err error) {
 }
 
 func (t *table) coordinatorSink() coordinator.Sink {
-	return coordinator.Sink{Started: t.begin, Row: t.row, Doing: t.doing, Timeline: t.writer()}
+	return coordinator.Sink{Started: t.begin, Row: t.row, Doing: t.doing, Changed: t.changed, Timeline: t.writer()}
 }
 
 func (t *table) doing(what string) {
 	t.sink.Progress(len(t.rows), t.started.Rows, t.config.Op.String()+", "+what)
+}
+
+func (t *table) changed(c coordinator.Change) {
+	t.changes = append(t.changes, changeJSON{int64(c.At), len(t.rows), c.Says})
+	t.doing(t.changes[len(t.changes)-1].line())
+}
+
+func (c *changeJSON) line() string { return fmt.Sprintf("at %v %s", shaping.Time(c.At), c.Says) }
+
+// perturbed says what was done to the faults while the bench ran.
+func (t *table) perturbed() (lines []string) {
+	if len(t.changes) == 0 {
+		return nil
+	}
+	lines = append(lines, fmt.Sprintf("Perturbed from %v on: faults changed while it ran, so that it is not a matter of what was declared before", shaping.Time(t.changes[0].At)))
+	for i := range t.changes {
+		lines = append(lines, "  "+t.changes[i].line())
+	}
+	return lines
 }
 
 func (t *table) begin(s coordinator.Started) error {
@@ -235,7 +267,7 @@ func (t *table) end(verb, version string, err error) error {
 	if fail := (*wire.Failure)(nil); errors.As(err, &fail) {
 		own.Failure = &failureJSON{Cause: fail.Cause.String(), Text: fail.Text, Member: fail.Member, Detect: fail.Took.Seconds()}
 	}
-	f := report.Footer{Railyard: own, Explain: append(t.comparison(), t.explain.lines()...), End: time.Now()}
+	f := report.Footer{Railyard: own, Explain: slices.Concat(t.perturbed(), t.comparison(), t.explain.lines()), End: time.Now()}
 	if err != nil {
 		f.Err = err.Error()
 		if v := (*wire.Failure)(nil); errors.As(err, &v) && v.At != wire.NoInstant {
@@ -272,7 +304,11 @@ func (t *table) timing() string {
 }
 
 func (t *table) railyard(verb, version string) railyard {
-	return railyard{Version: version, Verb: verb, Spec: string(t.started.Cluster.YAML()), Seed: t.config.Seed,
+	own := railyard{Version: version, Verb: verb, Spec: string(t.started.Cluster.YAML()), Seed: t.config.Seed,
 		Split: t.config.Split.String(), Clock: t.config.Clock, Procs: t.started.Procs, Rows: t.rows, Explain: t.explain, costJSON: cost(t.cost),
-		Trust: t.trust()}
+		Trust: t.trust(), Changes: t.changes}
+	if len(t.changes) > 0 {
+		own.Perturbed = &t.changes[0].At
+	}
+	return own
 }

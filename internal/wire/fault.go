@@ -34,6 +34,7 @@ func encodeFault(f *emu.Fault) *railyardv1.Fault {
 	return &railyardv1.Fault{Name: text(f.Name), Type: text(f.Type), Target: text(f.Target),
 		AtPs: int64(f.When.At), UntilPs: some(int64(f.When.Until)), EveryPs: some(int64(f.When.Every)), Times: some(u32("times", f.When.Times)), Chance: some(f.When.Chance),
 		AfterOps:  u32("after_ops", f.When.AfterOps),
+		Off:       f.Off,
 		DownForPs: some(int64(f.DownFor)), Share: some(f.Share), Rate: some(int64(f.Rate)), LatencyPs: some(int64(f.Latency)), JitterPs: some(int64(f.Jitter)), Loss: some(f.Loss),
 		Links: some(u32("links", f.Links)), Width: some(u32("width", f.Width)), Gen: some(u32("gen", f.Gen)),
 		Element: proto.Int64(f.Element), Bit: proto.Int32(int32(f.Bit)), By: some(text(f.By)), Count: elements(f.Count)}
@@ -114,7 +115,7 @@ func DecodeFaults(ms []*railyardv1.Fault) ([]emu.Fault, error) {
 }
 
 func decodeFault(bad *faults, in string, m *railyardv1.Fault) emu.Fault {
-	f := emu.Fault{Name: m.GetName(), Type: m.GetType(), Target: m.GetTarget(),
+	f := emu.Fault{Name: m.GetName(), Off: m.GetOff(), Type: m.GetType(), Target: m.GetTarget(),
 		When: emu.When{At: shaping.Duration(m.GetAtPs()), Until: shaping.Duration(m.GetUntilPs()), Every: shaping.Duration(m.GetEveryPs()),
 			Times: int(m.GetTimes()), Chance: m.GetChance(), AfterOps: int(m.GetAfterOps())},
 		DownFor: shaping.Duration(m.GetDownForPs()), Share: m.GetShare(), Rate: shaping.Rate(m.GetRate()),

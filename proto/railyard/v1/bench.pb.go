@@ -678,6 +678,7 @@ type BenchResponse struct {
 	//	*BenchResponse_Timeline
 	//	*BenchResponse_Summary
 	//	*BenchResponse_Failure
+	//	*BenchResponse_Changed
 	Response      isBenchResponse_Response `protobuf_oneof:"response"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -774,6 +775,15 @@ func (x *BenchResponse) GetFailure() *Failure {
 	return nil
 }
 
+func (x *BenchResponse) GetChanged() *FaultChange {
+	if x != nil {
+		if x, ok := x.Response.(*BenchResponse_Changed); ok {
+			return x.Changed
+		}
+	}
+	return nil
+}
+
 type isBenchResponse_Response interface {
 	isBenchResponse_Response()
 }
@@ -808,6 +818,11 @@ type BenchResponse_Failure struct {
 	Failure *Failure `protobuf:"bytes,6,opt,name=failure,proto3,oneof"`
 }
 
+type BenchResponse_Changed struct {
+	// Faults have changed while it runs.
+	Changed *FaultChange `protobuf:"bytes,7,opt,name=changed,proto3,oneof"`
+}
+
 func (*BenchResponse_Started) isBenchResponse_Response() {}
 
 func (*BenchResponse_Row) isBenchResponse_Response() {}
@@ -819,6 +834,8 @@ func (*BenchResponse_Timeline) isBenchResponse_Response() {}
 func (*BenchResponse_Summary) isBenchResponse_Response() {}
 
 func (*BenchResponse_Failure) isBenchResponse_Response() {}
+
+func (*BenchResponse_Changed) isBenchResponse_Response() {}
 
 // BenchStarted is the head of the table.
 type BenchStarted struct {
@@ -1579,6 +1596,63 @@ func (x *BenchProgress) GetDoing() string {
 	return ""
 }
 
+// FaultChange is something done to the faults of a bench while it ran. It is not a
+// matter of what was declared before it began from the first on.
+type FaultChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first instant that is not as it would have been.
+	AtPs int64 `protobuf:"varint,1,opt,name=at_ps,json=atPs,proto3" json:"at_ps,omitempty"`
+	// What was done, in the words of fault add: with those faults in force from the
+	// start a bench takes the same picoseconds.
+	Says          string `protobuf:"bytes,2,opt,name=says,proto3" json:"says,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FaultChange) Reset() {
+	*x = FaultChange{}
+	mi := &file_railyard_v1_bench_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FaultChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FaultChange) ProtoMessage() {}
+
+func (x *FaultChange) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_bench_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FaultChange.ProtoReflect.Descriptor instead.
+func (*FaultChange) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *FaultChange) GetAtPs() int64 {
+	if x != nil {
+		return x.AtPs
+	}
+	return 0
+}
+
+func (x *FaultChange) GetSays() string {
+	if x != nil {
+		return x.Says
+	}
+	return ""
+}
+
 // TimelineChunk is a piece of a timeline file.
 type TimelineChunk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1590,7 +1664,7 @@ type TimelineChunk struct {
 
 func (x *TimelineChunk) Reset() {
 	*x = TimelineChunk{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[12]
+	mi := &file_railyard_v1_bench_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1676,7 @@ func (x *TimelineChunk) String() string {
 func (*TimelineChunk) ProtoMessage() {}
 
 func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[12]
+	mi := &file_railyard_v1_bench_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1689,7 @@ func (x *TimelineChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimelineChunk.ProtoReflect.Descriptor instead.
 func (*TimelineChunk) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{12}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TimelineChunk) GetLines() []byte {
@@ -1638,7 +1712,7 @@ type BenchSummary struct {
 
 func (x *BenchSummary) Reset() {
 	*x = BenchSummary{}
-	mi := &file_railyard_v1_bench_proto_msgTypes[13]
+	mi := &file_railyard_v1_bench_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1650,7 +1724,7 @@ func (x *BenchSummary) String() string {
 func (*BenchSummary) ProtoMessage() {}
 
 func (x *BenchSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_bench_proto_msgTypes[13]
+	mi := &file_railyard_v1_bench_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1663,7 +1737,7 @@ func (x *BenchSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BenchSummary.ProtoReflect.Descriptor instead.
 func (*BenchSummary) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{13}
+	return file_railyard_v1_bench_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BenchSummary) GetCost() *EmulationCost {
@@ -1742,14 +1816,15 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\bprotocol\x18\x02 \x01(\x0e2\x15.railyard.v1.ProtocolR\bprotocol\x12\x1f\n" +
 	"\vestimate_ps\x18\x03 \x01(\x03R\n" +
 	"estimatePs\x12\x10\n" +
-	"\x03why\x18\x04 \x01(\tR\x03why\"\xda\x02\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"\x90\x03\n" +
 	"\rBenchResponse\x125\n" +
 	"\astarted\x18\x01 \x01(\v2\x19.railyard.v1.BenchStartedH\x00R\astarted\x12)\n" +
 	"\x03row\x18\x02 \x01(\v2\x15.railyard.v1.BenchRowH\x00R\x03row\x128\n" +
 	"\bprogress\x18\x03 \x01(\v2\x1a.railyard.v1.BenchProgressH\x00R\bprogress\x128\n" +
 	"\btimeline\x18\x04 \x01(\v2\x1a.railyard.v1.TimelineChunkH\x00R\btimeline\x125\n" +
 	"\asummary\x18\x05 \x01(\v2\x19.railyard.v1.BenchSummaryH\x00R\asummary\x120\n" +
-	"\afailure\x18\x06 \x01(\v2\x14.railyard.v1.FailureH\x00R\afailureB\n" +
+	"\afailure\x18\x06 \x01(\v2\x14.railyard.v1.FailureH\x00R\afailure\x124\n" +
+	"\achanged\x18\a \x01(\v2\x18.railyard.v1.FaultChangeH\x00R\achangedB\n" +
 	"\n" +
 	"\bresponse\"\xb0\x01\n" +
 	"\fBenchStarted\x12\x18\n" +
@@ -1822,7 +1897,10 @@ const file_railyard_v1_bench_proto_rawDesc = "" +
 	"\rBenchProgress\x12\x1b\n" +
 	"\trows_done\x18\x01 \x01(\rR\browsDone\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\rR\x04rows\x12\x14\n" +
-	"\x05doing\x18\x03 \x01(\tR\x05doing\"%\n" +
+	"\x05doing\x18\x03 \x01(\tR\x05doing\"6\n" +
+	"\vFaultChange\x12\x13\n" +
+	"\x05at_ps\x18\x01 \x01(\x03R\x04atPs\x12\x12\n" +
+	"\x04says\x18\x02 \x01(\tR\x04says\"%\n" +
 	"\rTimelineChunk\x12\x14\n" +
 	"\x05lines\x18\x01 \x01(\fR\x05lines\"\\\n" +
 	"\fBenchSummary\x12.\n" +
@@ -1855,7 +1933,7 @@ func file_railyard_v1_bench_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_bench_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_railyard_v1_bench_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_railyard_v1_bench_proto_goTypes = []any{
 	(PayloadMode)(0),      // 0: railyard.v1.PayloadMode
 	(SplitOp)(0),          // 1: railyard.v1.SplitOp
@@ -1871,49 +1949,51 @@ var file_railyard_v1_bench_proto_goTypes = []any{
 	(*BenchCell)(nil),     // 11: railyard.v1.BenchCell
 	(*EmulationCost)(nil), // 12: railyard.v1.EmulationCost
 	(*BenchProgress)(nil), // 13: railyard.v1.BenchProgress
-	(*TimelineChunk)(nil), // 14: railyard.v1.TimelineChunk
-	(*BenchSummary)(nil),  // 15: railyard.v1.BenchSummary
-	(Op)(0),               // 16: railyard.v1.Op
-	(Reduction)(0),        // 17: railyard.v1.Reduction
-	(DataType)(0),         // 18: railyard.v1.DataType
-	(Protocol)(0),         // 19: railyard.v1.Protocol
-	(*Failure)(nil),       // 20: railyard.v1.Failure
-	(*Lateness)(nil),      // 21: railyard.v1.Lateness
+	(*FaultChange)(nil),   // 14: railyard.v1.FaultChange
+	(*TimelineChunk)(nil), // 15: railyard.v1.TimelineChunk
+	(*BenchSummary)(nil),  // 16: railyard.v1.BenchSummary
+	(Op)(0),               // 17: railyard.v1.Op
+	(Reduction)(0),        // 18: railyard.v1.Reduction
+	(DataType)(0),         // 19: railyard.v1.DataType
+	(Protocol)(0),         // 20: railyard.v1.Protocol
+	(*Failure)(nil),       // 21: railyard.v1.Failure
+	(*Lateness)(nil),      // 22: railyard.v1.Lateness
 }
 var file_railyard_v1_bench_proto_depIdxs = []int32{
-	16, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
-	17, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
-	18, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
-	19, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
+	17, // 0: railyard.v1.BenchRequest.op:type_name -> railyard.v1.Op
+	18, // 1: railyard.v1.BenchRequest.redops:type_name -> railyard.v1.Reduction
+	19, // 2: railyard.v1.BenchRequest.dtypes:type_name -> railyard.v1.DataType
+	20, // 3: railyard.v1.BenchRequest.protocol:type_name -> railyard.v1.Protocol
 	0,  // 4: railyard.v1.BenchRequest.payload:type_name -> railyard.v1.PayloadMode
 	1,  // 5: railyard.v1.BenchRequest.split:type_name -> railyard.v1.SplitOp
 	3,  // 6: railyard.v1.BenchRequest.tuning:type_name -> railyard.v1.Tuning
-	19, // 7: railyard.v1.Candidate.protocol:type_name -> railyard.v1.Protocol
+	20, // 7: railyard.v1.Candidate.protocol:type_name -> railyard.v1.Protocol
 	6,  // 8: railyard.v1.BenchResponse.started:type_name -> railyard.v1.BenchStarted
 	8,  // 9: railyard.v1.BenchResponse.row:type_name -> railyard.v1.BenchRow
 	13, // 10: railyard.v1.BenchResponse.progress:type_name -> railyard.v1.BenchProgress
-	14, // 11: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
-	15, // 12: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
-	20, // 13: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
-	7,  // 14: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
-	18, // 15: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
-	17, // 16: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
-	11, // 17: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
-	11, // 18: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
-	19, // 19: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
-	0,  // 20: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
-	12, // 21: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
-	4,  // 22: railyard.v1.BenchRow.candidates:type_name -> railyard.v1.Candidate
-	9,  // 23: railyard.v1.BenchRow.pace:type_name -> railyard.v1.PaceVerdict
-	10, // 24: railyard.v1.PaceVerdict.out_of_place:type_name -> railyard.v1.PacedHalf
-	10, // 25: railyard.v1.PaceVerdict.in_place:type_name -> railyard.v1.PacedHalf
-	21, // 26: railyard.v1.PacedHalf.lateness:type_name -> railyard.v1.Lateness
-	12, // 27: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	15, // 11: railyard.v1.BenchResponse.timeline:type_name -> railyard.v1.TimelineChunk
+	16, // 12: railyard.v1.BenchResponse.summary:type_name -> railyard.v1.BenchSummary
+	21, // 13: railyard.v1.BenchResponse.failure:type_name -> railyard.v1.Failure
+	14, // 14: railyard.v1.BenchResponse.changed:type_name -> railyard.v1.FaultChange
+	7,  // 15: railyard.v1.BenchStarted.devices:type_name -> railyard.v1.Device
+	19, // 16: railyard.v1.BenchRow.dtype:type_name -> railyard.v1.DataType
+	18, // 17: railyard.v1.BenchRow.redop:type_name -> railyard.v1.Reduction
+	11, // 18: railyard.v1.BenchRow.out_of_place:type_name -> railyard.v1.BenchCell
+	11, // 19: railyard.v1.BenchRow.in_place:type_name -> railyard.v1.BenchCell
+	20, // 20: railyard.v1.BenchRow.protocol:type_name -> railyard.v1.Protocol
+	0,  // 21: railyard.v1.BenchRow.payload:type_name -> railyard.v1.PayloadMode
+	12, // 22: railyard.v1.BenchRow.cost:type_name -> railyard.v1.EmulationCost
+	4,  // 23: railyard.v1.BenchRow.candidates:type_name -> railyard.v1.Candidate
+	9,  // 24: railyard.v1.BenchRow.pace:type_name -> railyard.v1.PaceVerdict
+	10, // 25: railyard.v1.PaceVerdict.out_of_place:type_name -> railyard.v1.PacedHalf
+	10, // 26: railyard.v1.PaceVerdict.in_place:type_name -> railyard.v1.PacedHalf
+	22, // 27: railyard.v1.PacedHalf.lateness:type_name -> railyard.v1.Lateness
+	12, // 28: railyard.v1.BenchSummary.cost:type_name -> railyard.v1.EmulationCost
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_bench_proto_init() }
@@ -1932,6 +2012,7 @@ func file_railyard_v1_bench_proto_init() {
 		(*BenchResponse_Timeline)(nil),
 		(*BenchResponse_Summary)(nil),
 		(*BenchResponse_Failure)(nil),
+		(*BenchResponse_Changed)(nil),
 	}
 	file_railyard_v1_bench_proto_msgTypes[6].OneofWrappers = []any{}
 	file_railyard_v1_bench_proto_msgTypes[9].OneofWrappers = []any{}
@@ -1941,7 +2022,7 @@ func file_railyard_v1_bench_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_bench_proto_rawDesc), len(file_railyard_v1_bench_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -391,7 +391,9 @@ func (x *AddFaultRequest) GetFaults() []*Fault {
 type AddFaultResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The faults, with their names.
-	Faults        []*Fault `protobuf:"bytes,1,rep,name=faults,proto3" json:"faults,omitempty"`
+	Faults []*Fault `protobuf:"bytes,1,rep,name=faults,proto3" json:"faults,omitempty"`
+	// What that means to the bench that runs.
+	Live          *LiveChange `protobuf:"bytes,2,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -433,6 +435,79 @@ func (x *AddFaultResponse) GetFaults() []*Fault {
 	return nil
 }
 
+func (x *AddFaultResponse) GetLive() *LiveChange {
+	if x != nil {
+		return x.Live
+	}
+	return nil
+}
+
+// LiveChange is what becomes of a bench that runs when faults change.
+type LiveChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What runs, in one line. Empty: nothing does, and the next bench is the first
+	// to know of it.
+	Running string `protobuf:"bytes,1,opt,name=running,proto3" json:"running,omitempty"`
+	// The emulated instant of its clock at which the faults change. Absent: they
+	// don't in this bench.
+	AtPs *int64 `protobuf:"varint,2,opt,name=at_ps,json=atPs,proto3,oneof" json:"at_ps,omitempty"`
+	// Why not, why not yet, or what is not mended before the next bench; for people.
+	But           string `protobuf:"bytes,3,opt,name=but,proto3" json:"but,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LiveChange) Reset() {
+	*x = LiveChange{}
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LiveChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LiveChange) ProtoMessage() {}
+
+func (x *LiveChange) ProtoReflect() protoreflect.Message {
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LiveChange.ProtoReflect.Descriptor instead.
+func (*LiveChange) Descriptor() ([]byte, []int) {
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LiveChange) GetRunning() string {
+	if x != nil {
+		return x.Running
+	}
+	return ""
+}
+
+func (x *LiveChange) GetAtPs() int64 {
+	if x != nil && x.AtPs != nil {
+		return *x.AtPs
+	}
+	return 0
+}
+
+func (x *LiveChange) GetBut() string {
+	if x != nil {
+		return x.But
+	}
+	return ""
+}
+
 // ListFaultsRequest asks for all faults in force.
 type ListFaultsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -442,7 +517,7 @@ type ListFaultsRequest struct {
 
 func (x *ListFaultsRequest) Reset() {
 	*x = ListFaultsRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -454,7 +529,7 @@ func (x *ListFaultsRequest) String() string {
 func (*ListFaultsRequest) ProtoMessage() {}
 
 func (x *ListFaultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[5]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -467,7 +542,7 @@ func (x *ListFaultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFaultsRequest.ProtoReflect.Descriptor instead.
 func (*ListFaultsRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{5}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{6}
 }
 
 // ListFaultsResponse is the faults in force, in the order in which they were added.
@@ -481,7 +556,7 @@ type ListFaultsResponse struct {
 
 func (x *ListFaultsResponse) Reset() {
 	*x = ListFaultsResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -493,7 +568,7 @@ func (x *ListFaultsResponse) String() string {
 func (*ListFaultsResponse) ProtoMessage() {}
 
 func (x *ListFaultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[6]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -506,7 +581,7 @@ func (x *ListFaultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFaultsResponse.ProtoReflect.Descriptor instead.
 func (*ListFaultsResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{6}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListFaultsResponse) GetFaults() []*Fault {
@@ -529,7 +604,7 @@ type RemoveFaultsRequest struct {
 
 func (x *RemoveFaultsRequest) Reset() {
 	*x = RemoveFaultsRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +616,7 @@ func (x *RemoveFaultsRequest) String() string {
 func (*RemoveFaultsRequest) ProtoMessage() {}
 
 func (x *RemoveFaultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[7]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +629,7 @@ func (x *RemoveFaultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveFaultsRequest.ProtoReflect.Descriptor instead.
 func (*RemoveFaultsRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{7}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RemoveFaultsRequest) GetNames() []string {
@@ -575,14 +650,16 @@ func (x *RemoveFaultsRequest) GetAll() bool {
 type RemoveFaultsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The faults that are no longer in force.
-	Removed       []*Fault `protobuf:"bytes,1,rep,name=removed,proto3" json:"removed,omitempty"`
+	Removed []*Fault `protobuf:"bytes,1,rep,name=removed,proto3" json:"removed,omitempty"`
+	// What that means to the bench that runs.
+	Live          *LiveChange `protobuf:"bytes,2,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RemoveFaultsResponse) Reset() {
 	*x = RemoveFaultsResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -594,7 +671,7 @@ func (x *RemoveFaultsResponse) String() string {
 func (*RemoveFaultsResponse) ProtoMessage() {}
 
 func (x *RemoveFaultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[8]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -607,12 +684,19 @@ func (x *RemoveFaultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveFaultsResponse.ProtoReflect.Descriptor instead.
 func (*RemoveFaultsResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{8}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RemoveFaultsResponse) GetRemoved() []*Fault {
 	if x != nil {
 		return x.Removed
+	}
+	return nil
+}
+
+func (x *RemoveFaultsResponse) GetLive() *LiveChange {
+	if x != nil {
+		return x.Live
 	}
 	return nil
 }
@@ -626,7 +710,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -638,7 +722,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[9]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -651,7 +735,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{9}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{10}
 }
 
 // ExplainResponse is what became of a bench.
@@ -690,15 +774,18 @@ type ExplainResponse struct {
 	RedoneBytes int64 `protobuf:"varint,15,opt,name=redone_bytes,json=redoneBytes,proto3" json:"redone_bytes,omitempty"`
 	// Processes that died under it, and how.
 	Deaths []string `protobuf:"bytes,16,rep,name=deaths,proto3" json:"deaths,omitempty"`
-	// When a process died that no fault was to kill. Absent: none did.
-	PerturbedPs   *int64 `protobuf:"varint,17,opt,name=perturbed_ps,json=perturbedPs,proto3,oneof" json:"perturbed_ps,omitempty"`
+	// From when on it is not a matter of what was declared before it began: faults
+	// changed, or a process died that no fault was to kill. Absent: it is.
+	PerturbedPs *int64 `protobuf:"varint,17,opt,name=perturbed_ps,json=perturbedPs,proto3,oneof" json:"perturbed_ps,omitempty"`
+	// How faults changed while it ran, in words and in order.
+	Changes       []string `protobuf:"bytes,18,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +797,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[10]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +810,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{10}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExplainResponse) GetWhat() string {
@@ -845,6 +932,13 @@ func (x *ExplainResponse) GetPerturbedPs() int64 {
 	return 0
 }
 
+func (x *ExplainResponse) GetChanges() []string {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
 // RowAccount is where the time of a row went.
 type RowAccount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -858,7 +952,7 @@ type RowAccount struct {
 
 func (x *RowAccount) Reset() {
 	*x = RowAccount{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -870,7 +964,7 @@ func (x *RowAccount) String() string {
 func (*RowAccount) ProtoMessage() {}
 
 func (x *RowAccount) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[11]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -883,7 +977,7 @@ func (x *RowAccount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowAccount.ProtoReflect.Descriptor instead.
 func (*RowAccount) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{11}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RowAccount) GetRow() string {
@@ -925,7 +1019,7 @@ type RankState struct {
 
 func (x *RankState) Reset() {
 	*x = RankState{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -937,7 +1031,7 @@ func (x *RankState) String() string {
 func (*RankState) ProtoMessage() {}
 
 func (x *RankState) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[12]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -950,7 +1044,7 @@ func (x *RankState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RankState.ProtoReflect.Descriptor instead.
 func (*RankState) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{12}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RankState) GetRun() uint32 {
@@ -1030,7 +1124,7 @@ type MemberStatus struct {
 
 func (x *MemberStatus) Reset() {
 	*x = MemberStatus{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1136,7 @@ func (x *MemberStatus) String() string {
 func (*MemberStatus) ProtoMessage() {}
 
 func (x *MemberStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[13]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1149,7 @@ func (x *MemberStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberStatus.ProtoReflect.Descriptor instead.
 func (*MemberStatus) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{13}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MemberStatus) GetName() string {
@@ -1111,7 +1205,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1123,7 +1217,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[14]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1136,7 +1230,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{14}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ShutdownRequest) GetReason() string {
@@ -1157,7 +1251,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1263,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_railyard_v1_coordinator_proto_msgTypes[15]
+	mi := &file_railyard_v1_coordinator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1276,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{15}
+	return file_railyard_v1_coordinator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ShutdownResponse) GetMembers() uint32 {
@@ -1218,18 +1312,26 @@ const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\x06parted\x18\x03 \x01(\bR\x06parted\x12\x18\n" +
 	"\anoticed\x18\x04 \x01(\bR\anoticed\"=\n" +
 	"\x0fAddFaultRequest\x12*\n" +
-	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\">\n" +
+	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\"k\n" +
 	"\x10AddFaultResponse\x12*\n" +
-	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\"\x13\n" +
+	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\x12+\n" +
+	"\x04live\x18\x02 \x01(\v2\x17.railyard.v1.LiveChangeR\x04live\"\\\n" +
+	"\n" +
+	"LiveChange\x12\x18\n" +
+	"\arunning\x18\x01 \x01(\tR\arunning\x12\x18\n" +
+	"\x05at_ps\x18\x02 \x01(\x03H\x00R\x04atPs\x88\x01\x01\x12\x10\n" +
+	"\x03but\x18\x03 \x01(\tR\x03butB\b\n" +
+	"\x06_at_ps\"\x13\n" +
 	"\x11ListFaultsRequest\"@\n" +
 	"\x12ListFaultsResponse\x12*\n" +
 	"\x06faults\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\x06faults\"=\n" +
 	"\x13RemoveFaultsRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x10\n" +
-	"\x03all\x18\x02 \x01(\bR\x03all\"D\n" +
+	"\x03all\x18\x02 \x01(\bR\x03all\"q\n" +
 	"\x14RemoveFaultsResponse\x12,\n" +
-	"\aremoved\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\aremoved\"\x10\n" +
-	"\x0eExplainRequest\"\xab\x04\n" +
+	"\aremoved\x18\x01 \x03(\v2\x12.railyard.v1.FaultR\aremoved\x12+\n" +
+	"\x04live\x18\x02 \x01(\v2\x17.railyard.v1.LiveChangeR\x04live\"\x10\n" +
+	"\x0eExplainRequest\"\xc5\x04\n" +
 	"\x0fExplainResponse\x12\x12\n" +
 	"\x04what\x18\x01 \x01(\tR\x04what\x12\x18\n" +
 	"\averdict\x18\x02 \x01(\tR\averdict\x12\x1b\n" +
@@ -1248,7 +1350,8 @@ const file_railyard_v1_coordinator_proto_rawDesc = "" +
 	"\awaiting\x18\x0e \x03(\v2\x17.railyard.v1.StuckBlockR\awaiting\x12!\n" +
 	"\fredone_bytes\x18\x0f \x01(\x03R\vredoneBytes\x12\x16\n" +
 	"\x06deaths\x18\x10 \x03(\tR\x06deaths\x12&\n" +
-	"\fperturbed_ps\x18\x11 \x01(\x03H\x00R\vperturbedPs\x88\x01\x01B\x0f\n" +
+	"\fperturbed_ps\x18\x11 \x01(\x03H\x00R\vperturbedPs\x88\x01\x01\x12\x18\n" +
+	"\achanges\x18\x12 \x03(\tR\achangesB\x0f\n" +
 	"\r_perturbed_ps\"2\n" +
 	"\n" +
 	"RowAccount\x12\x10\n" +
@@ -1305,7 +1408,7 @@ func file_railyard_v1_coordinator_proto_rawDescGZIP() []byte {
 }
 
 var file_railyard_v1_coordinator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_railyard_v1_coordinator_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_railyard_v1_coordinator_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_railyard_v1_coordinator_proto_goTypes = []any{
 	(ClusterState)(0),            // 0: railyard.v1.ClusterState
 	(*StatusRequest)(nil),        // 1: railyard.v1.StatusRequest
@@ -1313,57 +1416,60 @@ var file_railyard_v1_coordinator_proto_goTypes = []any{
 	(*Rift)(nil),                 // 3: railyard.v1.Rift
 	(*AddFaultRequest)(nil),      // 4: railyard.v1.AddFaultRequest
 	(*AddFaultResponse)(nil),     // 5: railyard.v1.AddFaultResponse
-	(*ListFaultsRequest)(nil),    // 6: railyard.v1.ListFaultsRequest
-	(*ListFaultsResponse)(nil),   // 7: railyard.v1.ListFaultsResponse
-	(*RemoveFaultsRequest)(nil),  // 8: railyard.v1.RemoveFaultsRequest
-	(*RemoveFaultsResponse)(nil), // 9: railyard.v1.RemoveFaultsResponse
-	(*ExplainRequest)(nil),       // 10: railyard.v1.ExplainRequest
-	(*ExplainResponse)(nil),      // 11: railyard.v1.ExplainResponse
-	(*RowAccount)(nil),           // 12: railyard.v1.RowAccount
-	(*RankState)(nil),            // 13: railyard.v1.RankState
-	(*MemberStatus)(nil),         // 14: railyard.v1.MemberStatus
-	(*ShutdownRequest)(nil),      // 15: railyard.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),     // 16: railyard.v1.ShutdownResponse
-	(*Fault)(nil),                // 17: railyard.v1.Fault
-	(*Failure)(nil),              // 18: railyard.v1.Failure
-	(*StuckBlock)(nil),           // 19: railyard.v1.StuckBlock
-	(*BenchRequest)(nil),         // 20: railyard.v1.BenchRequest
-	(*BenchResponse)(nil),        // 21: railyard.v1.BenchResponse
+	(*LiveChange)(nil),           // 6: railyard.v1.LiveChange
+	(*ListFaultsRequest)(nil),    // 7: railyard.v1.ListFaultsRequest
+	(*ListFaultsResponse)(nil),   // 8: railyard.v1.ListFaultsResponse
+	(*RemoveFaultsRequest)(nil),  // 9: railyard.v1.RemoveFaultsRequest
+	(*RemoveFaultsResponse)(nil), // 10: railyard.v1.RemoveFaultsResponse
+	(*ExplainRequest)(nil),       // 11: railyard.v1.ExplainRequest
+	(*ExplainResponse)(nil),      // 12: railyard.v1.ExplainResponse
+	(*RowAccount)(nil),           // 13: railyard.v1.RowAccount
+	(*RankState)(nil),            // 14: railyard.v1.RankState
+	(*MemberStatus)(nil),         // 15: railyard.v1.MemberStatus
+	(*ShutdownRequest)(nil),      // 16: railyard.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),     // 17: railyard.v1.ShutdownResponse
+	(*Fault)(nil),                // 18: railyard.v1.Fault
+	(*Failure)(nil),              // 19: railyard.v1.Failure
+	(*StuckBlock)(nil),           // 20: railyard.v1.StuckBlock
+	(*BenchRequest)(nil),         // 21: railyard.v1.BenchRequest
+	(*BenchResponse)(nil),        // 22: railyard.v1.BenchResponse
 }
 var file_railyard_v1_coordinator_proto_depIdxs = []int32{
 	0,  // 0: railyard.v1.StatusResponse.state:type_name -> railyard.v1.ClusterState
-	14, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
-	17, // 2: railyard.v1.StatusResponse.faults:type_name -> railyard.v1.Fault
-	18, // 3: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
-	11, // 4: railyard.v1.StatusResponse.last:type_name -> railyard.v1.ExplainResponse
+	15, // 1: railyard.v1.StatusResponse.members:type_name -> railyard.v1.MemberStatus
+	18, // 2: railyard.v1.StatusResponse.faults:type_name -> railyard.v1.Fault
+	19, // 3: railyard.v1.StatusResponse.lost:type_name -> railyard.v1.Failure
+	12, // 4: railyard.v1.StatusResponse.last:type_name -> railyard.v1.ExplainResponse
 	3,  // 5: railyard.v1.StatusResponse.rifts:type_name -> railyard.v1.Rift
-	17, // 6: railyard.v1.AddFaultRequest.faults:type_name -> railyard.v1.Fault
-	17, // 7: railyard.v1.AddFaultResponse.faults:type_name -> railyard.v1.Fault
-	17, // 8: railyard.v1.ListFaultsResponse.faults:type_name -> railyard.v1.Fault
-	17, // 9: railyard.v1.RemoveFaultsResponse.removed:type_name -> railyard.v1.Fault
-	12, // 10: railyard.v1.ExplainResponse.accounts:type_name -> railyard.v1.RowAccount
-	18, // 11: railyard.v1.ExplainResponse.failure:type_name -> railyard.v1.Failure
-	13, // 12: railyard.v1.ExplainResponse.ranks:type_name -> railyard.v1.RankState
-	19, // 13: railyard.v1.ExplainResponse.waiting:type_name -> railyard.v1.StuckBlock
-	20, // 14: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
-	4,  // 15: railyard.v1.CoordinatorService.AddFault:input_type -> railyard.v1.AddFaultRequest
-	6,  // 16: railyard.v1.CoordinatorService.ListFaults:input_type -> railyard.v1.ListFaultsRequest
-	8,  // 17: railyard.v1.CoordinatorService.RemoveFaults:input_type -> railyard.v1.RemoveFaultsRequest
-	10, // 18: railyard.v1.CoordinatorService.Explain:input_type -> railyard.v1.ExplainRequest
-	1,  // 19: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
-	15, // 20: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
-	21, // 21: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
-	5,  // 22: railyard.v1.CoordinatorService.AddFault:output_type -> railyard.v1.AddFaultResponse
-	7,  // 23: railyard.v1.CoordinatorService.ListFaults:output_type -> railyard.v1.ListFaultsResponse
-	9,  // 24: railyard.v1.CoordinatorService.RemoveFaults:output_type -> railyard.v1.RemoveFaultsResponse
-	11, // 25: railyard.v1.CoordinatorService.Explain:output_type -> railyard.v1.ExplainResponse
-	2,  // 26: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
-	16, // 27: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
-	21, // [21:28] is the sub-list for method output_type
-	14, // [14:21] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	18, // 6: railyard.v1.AddFaultRequest.faults:type_name -> railyard.v1.Fault
+	18, // 7: railyard.v1.AddFaultResponse.faults:type_name -> railyard.v1.Fault
+	6,  // 8: railyard.v1.AddFaultResponse.live:type_name -> railyard.v1.LiveChange
+	18, // 9: railyard.v1.ListFaultsResponse.faults:type_name -> railyard.v1.Fault
+	18, // 10: railyard.v1.RemoveFaultsResponse.removed:type_name -> railyard.v1.Fault
+	6,  // 11: railyard.v1.RemoveFaultsResponse.live:type_name -> railyard.v1.LiveChange
+	13, // 12: railyard.v1.ExplainResponse.accounts:type_name -> railyard.v1.RowAccount
+	19, // 13: railyard.v1.ExplainResponse.failure:type_name -> railyard.v1.Failure
+	14, // 14: railyard.v1.ExplainResponse.ranks:type_name -> railyard.v1.RankState
+	20, // 15: railyard.v1.ExplainResponse.waiting:type_name -> railyard.v1.StuckBlock
+	21, // 16: railyard.v1.CoordinatorService.Bench:input_type -> railyard.v1.BenchRequest
+	4,  // 17: railyard.v1.CoordinatorService.AddFault:input_type -> railyard.v1.AddFaultRequest
+	7,  // 18: railyard.v1.CoordinatorService.ListFaults:input_type -> railyard.v1.ListFaultsRequest
+	9,  // 19: railyard.v1.CoordinatorService.RemoveFaults:input_type -> railyard.v1.RemoveFaultsRequest
+	11, // 20: railyard.v1.CoordinatorService.Explain:input_type -> railyard.v1.ExplainRequest
+	1,  // 21: railyard.v1.CoordinatorService.Status:input_type -> railyard.v1.StatusRequest
+	16, // 22: railyard.v1.CoordinatorService.Shutdown:input_type -> railyard.v1.ShutdownRequest
+	22, // 23: railyard.v1.CoordinatorService.Bench:output_type -> railyard.v1.BenchResponse
+	5,  // 24: railyard.v1.CoordinatorService.AddFault:output_type -> railyard.v1.AddFaultResponse
+	8,  // 25: railyard.v1.CoordinatorService.ListFaults:output_type -> railyard.v1.ListFaultsResponse
+	10, // 26: railyard.v1.CoordinatorService.RemoveFaults:output_type -> railyard.v1.RemoveFaultsResponse
+	12, // 27: railyard.v1.CoordinatorService.Explain:output_type -> railyard.v1.ExplainResponse
+	2,  // 28: railyard.v1.CoordinatorService.Status:output_type -> railyard.v1.StatusResponse
+	17, // 29: railyard.v1.CoordinatorService.Shutdown:output_type -> railyard.v1.ShutdownResponse
+	23, // [23:30] is the sub-list for method output_type
+	16, // [16:23] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_railyard_v1_coordinator_proto_init() }
@@ -1375,14 +1481,15 @@ func file_railyard_v1_coordinator_proto_init() {
 	file_railyard_v1_failure_proto_init()
 	file_railyard_v1_fault_proto_init()
 	file_railyard_v1_node_proto_init()
-	file_railyard_v1_coordinator_proto_msgTypes[10].OneofWrappers = []any{}
+	file_railyard_v1_coordinator_proto_msgTypes[5].OneofWrappers = []any{}
+	file_railyard_v1_coordinator_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_railyard_v1_coordinator_proto_rawDesc), len(file_railyard_v1_coordinator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

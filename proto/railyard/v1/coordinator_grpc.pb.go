@@ -42,13 +42,14 @@ type CoordinatorServiceClient interface {
 	// ends the bench.
 	Bench(ctx context.Context, in *BenchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BenchResponse], error)
 	// AddFault declares faults, which strike every bench that begins afterwards:
-	// each is an emulated session whose time begins at 0. All of them are added, or
-	// none.
+	// each is an emulated session whose time begins at 0. They strike the bench
+	// that runs as well: their instants count from the one that it has come to, and
+	// it is marked as perturbed. All of them are added, or none.
 	AddFault(ctx context.Context, in *AddFaultRequest, opts ...grpc.CallOption) (*AddFaultResponse, error)
 	// ListFaults returns the faults in force.
 	ListFaults(ctx context.Context, in *ListFaultsRequest, opts ...grpc.CallOption) (*ListFaultsResponse, error)
-	// RemoveFaults takes faults back: those named, or all. A bench that runs keeps
-	// those that it began with.
+	// RemoveFaults takes faults back: those named, or all. In the bench that runs
+	// they end at the instant that it has come to, but for what is broken for good.
 	RemoveFaults(ctx context.Context, in *RemoveFaultsRequest, opts ...grpc.CallOption) (*RemoveFaultsResponse, error)
 	// Explain says what the last bench did, and if it failed, who waited for whom.
 	Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error)
@@ -160,13 +161,14 @@ type CoordinatorServiceServer interface {
 	// ends the bench.
 	Bench(*BenchRequest, grpc.ServerStreamingServer[BenchResponse]) error
 	// AddFault declares faults, which strike every bench that begins afterwards:
-	// each is an emulated session whose time begins at 0. All of them are added, or
-	// none.
+	// each is an emulated session whose time begins at 0. They strike the bench
+	// that runs as well: their instants count from the one that it has come to, and
+	// it is marked as perturbed. All of them are added, or none.
 	AddFault(context.Context, *AddFaultRequest) (*AddFaultResponse, error)
 	// ListFaults returns the faults in force.
 	ListFaults(context.Context, *ListFaultsRequest) (*ListFaultsResponse, error)
-	// RemoveFaults takes faults back: those named, or all. A bench that runs keeps
-	// those that it began with.
+	// RemoveFaults takes faults back: those named, or all. In the bench that runs
+	// they end at the instant that it has come to, but for what is broken for good.
 	RemoveFaults(context.Context, *RemoveFaultsRequest) (*RemoveFaultsResponse, error)
 	// Explain says what the last bench did, and if it failed, who waited for whom.
 	Explain(context.Context, *ExplainRequest) (*ExplainResponse, error)

@@ -68,7 +68,10 @@ type Fault struct {
 	Count *int64 `protobuf:"varint,21,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// It strikes when so many operations have ended; at that operation, where it
 	// strikes calls.
-	AfterOps      uint32 `protobuf:"varint,22,opt,name=after_ops,json=afterOps,proto3" json:"after_ops,omitempty"`
+	AfterOps uint32 `protobuf:"varint,22,opt,name=after_ops,json=afterOps,proto3" json:"after_ops,omitempty"`
+	// It was taken back before it struck, and strikes nothing. It keeps its place,
+	// by which others draw.
+	Off           bool `protobuf:"varint,23,opt,name=off,proto3" json:"off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -255,6 +258,13 @@ func (x *Fault) GetAfterOps() uint32 {
 		return x.AfterOps
 	}
 	return 0
+}
+
+func (x *Fault) GetOff() bool {
+	if x != nil {
+		return x.Off
+	}
+	return false
 }
 
 // Resilience is how transports and runs bear faults.
@@ -644,7 +654,7 @@ var File_railyard_v1_fault_proto protoreflect.FileDescriptor
 
 const file_railyard_v1_fault_proto_rawDesc = "" +
 	"\n" +
-	"\x17railyard/v1/fault.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\"\x95\x06\n" +
+	"\x17railyard/v1/fault.proto\x12\vrailyard.v1\x1a\x19railyard/v1/failure.proto\"\xa7\x06\n" +
 	"\x05Fault\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -670,7 +680,8 @@ const file_railyard_v1_fault_proto_rawDesc = "" +
 	"\x03bit\x18\x13 \x01(\x05H\x0eR\x03bit\x88\x01\x01\x12\x13\n" +
 	"\x02by\x18\x14 \x01(\tH\x0fR\x02by\x88\x01\x01\x12\x19\n" +
 	"\x05count\x18\x15 \x01(\x03H\x10R\x05count\x88\x01\x01\x12\x1b\n" +
-	"\tafter_ops\x18\x16 \x01(\rR\bafterOpsB\v\n" +
+	"\tafter_ops\x18\x16 \x01(\rR\bafterOps\x12\x10\n" +
+	"\x03off\x18\x17 \x01(\bR\x03offB\v\n" +
 	"\t_until_psB\v\n" +
 	"\t_every_psB\b\n" +
 	"\x06_timesB\t\n" +

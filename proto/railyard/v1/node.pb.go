@@ -778,7 +778,10 @@ type Begin struct {
 	// What strikes the session. With batch 0: from then on, nothing when absent.
 	Struck *Struck `protobuf:"bytes,30,opt,name=struck,proto3" json:"struck,omitempty"`
 	// Whether the wall clock will drive the batch: Pace follows, no Grant.
-	Paced         bool `protobuf:"varint,20,opt,name=paced,proto3" json:"paced,omitempty"`
+	Paced bool `protobuf:"varint,20,opt,name=paced,proto3" json:"paced,omitempty"`
+	// Whether faults may be added and taken back while the session lasts, by
+	// Strike. Counts with batch 0.
+	Live          bool `protobuf:"varint,31,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -855,6 +858,13 @@ func (x *Begin) GetPaced() bool {
 	return false
 }
 
+func (x *Begin) GetLive() bool {
+	if x != nil {
+		return x.Live
+	}
+	return false
+}
+
 // Begun says that a batch is prepared and what would happen first.
 type Begun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -866,7 +876,9 @@ type Begun struct {
 	OutPs int64 `protobuf:"varint,3,opt,name=out_ps,json=outPs,proto3" json:"out_ps,omitempty"`
 	// The least time between the departure of a frame of this batch and its
 	// stamp; never, when none leaves the node.
-	SlackPs       int64 `protobuf:"varint,20,opt,name=slack_ps,json=slackPs,proto3" json:"slack_ps,omitempty"`
+	SlackPs int64 `protobuf:"varint,20,opt,name=slack_ps,json=slackPs,proto3" json:"slack_ps,omitempty"`
+	// The latest instant of which it has mattered what faults do then.
+	SeenPs        int64 `protobuf:"varint,30,opt,name=seen_ps,json=seenPs,proto3" json:"seen_ps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -925,6 +937,13 @@ func (x *Begun) GetOutPs() int64 {
 func (x *Begun) GetSlackPs() int64 {
 	if x != nil {
 		return x.SlackPs
+	}
+	return 0
+}
+
+func (x *Begun) GetSeenPs() int64 {
+	if x != nil {
+		return x.SeenPs
 	}
 	return 0
 }
@@ -1006,14 +1025,16 @@ func (x *Grant) GetFabricFrames() []*FrameHeader {
 	return nil
 }
 
-// Strike replaces what strikes a session that has begun, where somebody has died
-// whom no schedule foresaw. It agrees with what was said before on all that the
-// node has run.
+// Strike replaces what strikes a session that has begun: faults were added or
+// taken back, or somebody has died whom no schedule foresaw. It agrees with what
+// was said before on all that the node has run, and, but for deaths, up to what
+// was seen.
 type Strike struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Everything, what was said before included.
 	Struck *Struck `protobuf:"bytes,1,opt,name=struck,proto3" json:"struck,omitempty"`
-	// Participants that have died.
+	// Participants that have died. Frames of theirs may be missing, so that
+	// elements are followed no more.
 	Dead          []uint32 `protobuf:"varint,2,rep,packed,name=dead,proto3" json:"dead,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1204,7 +1225,10 @@ type Report struct {
 	// More parts follow.
 	More bool `protobuf:"varint,10,opt,name=more,proto3" json:"more,omitempty"`
 	// What the kernel gave up on in this window.
-	Failures      []*RunFailure `protobuf:"bytes,20,rep,name=failures,proto3" json:"failures,omitempty"`
+	Failures []*RunFailure `protobuf:"bytes,20,rep,name=failures,proto3" json:"failures,omitempty"`
+	// The latest instant of which it has mattered what faults do then: a frame
+	// that gets to its next port at that instant is on its way.
+	SeenPs        int64 `protobuf:"varint,30,opt,name=seen_ps,json=seenPs,proto3" json:"seen_ps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1314,6 +1338,13 @@ func (x *Report) GetFailures() []*RunFailure {
 		return x.Failures
 	}
 	return nil
+}
+
+func (x *Report) GetSeenPs() int64 {
+	if x != nil {
+		return x.SeenPs
+	}
+	return 0
 }
 
 // Sent is what a node has sent to a participant. The coordinator counts frames
@@ -2637,19 +2668,21 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12)\n" +
 	"\x10protocol_version\x18\x02 \x01(\rR\x0fprotocolVersion\x12\x12\n" +
 	"\x04gpus\x18\x03 \x01(\rR\x04gpus\x12\x10\n" +
-	"\x03pid\x18\x04 \x01(\x03R\x03pid\"\xd2\x01\n" +
+	"\x03pid\x18\x04 \x01(\x03R\x03pid\"\xe6\x01\n" +
 	"\x05Begin\x12\x14\n" +
 	"\x05batch\x18\x01 \x01(\rR\x05batch\x12$\n" +
 	"\x04runs\x18\x02 \x03(\v2\x10.railyard.v1.RunR\x04runs\x12'\n" +
 	"\x0frecord_timeline\x18\x03 \x01(\bR\x0erecordTimeline\x12!\n" +
 	"\fmove_payload\x18\x04 \x01(\bR\vmovePayload\x12+\n" +
 	"\x06struck\x18\x1e \x01(\v2\x13.railyard.v1.StruckR\x06struck\x12\x14\n" +
-	"\x05paced\x18\x14 \x01(\bR\x05paced\"h\n" +
+	"\x05paced\x18\x14 \x01(\bR\x05paced\x12\x12\n" +
+	"\x04live\x18\x1f \x01(\bR\x04live\"\x81\x01\n" +
 	"\x05Begun\x12\x14\n" +
 	"\x05batch\x18\x01 \x01(\rR\x05batch\x12\x17\n" +
 	"\anext_ps\x18\x02 \x01(\x03R\x06nextPs\x12\x15\n" +
 	"\x06out_ps\x18\x03 \x01(\x03R\x05outPs\x12\x19\n" +
-	"\bslack_ps\x18\x14 \x01(\x03R\aslackPs\"\xa4\x01\n" +
+	"\bslack_ps\x18\x14 \x01(\x03R\aslackPs\x12\x17\n" +
+	"\aseen_ps\x18\x1e \x01(\x03R\x06seenPs\"\xa4\x01\n" +
 	"\x05Grant\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x19\n" +
 	"\buntil_ps\x18\x02 \x01(\x03R\auntilPs\x12+\n" +
@@ -2663,7 +2696,7 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\vcoordinator\x18\x02 \x01(\bR\vcoordinator\"B\n" +
 	"\x06Expect\x12 \n" +
 	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
-	"\x06frames\x18\x02 \x01(\x04R\x06frames\"\x86\x03\n" +
+	"\x06frames\x18\x02 \x01(\x04R\x06frames\"\x9f\x03\n" +
 	"\x06Report\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x17\n" +
 	"\anext_ps\x18\x02 \x01(\x03R\x06nextPs\x12\x15\n" +
@@ -2676,7 +2709,8 @@ const file_railyard_v1_node_proto_rawDesc = "" +
 	"\x06events\x18\t \x01(\x04R\x06events\x12\x12\n" +
 	"\x04more\x18\n" +
 	" \x01(\bR\x04more\x123\n" +
-	"\bfailures\x18\x14 \x03(\v2\x17.railyard.v1.RunFailureR\bfailures\"\x9c\x01\n" +
+	"\bfailures\x18\x14 \x03(\v2\x17.railyard.v1.RunFailureR\bfailures\x12\x17\n" +
+	"\aseen_ps\x18\x1e \x01(\x03R\x06seenPs\"\x9c\x01\n" +
 	"\x04Sent\x12 \n" +
 	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
 	"\x06frames\x18\x02 \x01(\x04R\x06frames\x12*\n" +
