@@ -18,9 +18,15 @@ import (
 // first few hundred microseconds, which is how long most drawn batches last.
 func drawFaults(rng *rand.Rand, f *fabric.Fabric) *fault.Schedule {
 	s := fault.New(rng.Uint64())
+	addFaults(rng, f, s, 0)
+	return s
+}
+
+// addFaults draws more, which strike from an instant on.
+func addFaults(rng *rand.Rand, f *fabric.Fabric, s *fault.Schedule, from shaping.Time) {
 	const span = 400_000_000 // ps
 	for range 1 + rng.IntN(4) {
-		a := shaping.Time(rng.Int64N(span))
+		a := from.Add(shaping.Duration(rng.Int64N(span)))
 		b := a.Add(shaping.Duration(1 + rng.Int64N(span/2)))
 		if rng.IntN(4) == 0 {
 			b = shaping.Never
@@ -57,7 +63,6 @@ func drawFaults(rng *rand.Rand, f *fabric.Fabric) *fault.Schedule {
 			s.Kill(f, node, a, 0)
 		}
 	}
-	return s
 }
 
 func drawBear(rng *rand.Rand) emu.Resilience {

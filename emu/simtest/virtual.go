@@ -39,6 +39,7 @@ type Virtual struct {
 	hosts    []elements // of the batch, by participant
 	verdicts []Verdict
 	spoil    func(elements []byte) // for tests: what happens to messages on their way
+	between  func()                // for tests: called between two windows
 
 	// Input, where it is set, replaces the test data of a rank of a run.
 	Input func(run, rank int, input []byte)
@@ -121,6 +122,9 @@ func (v *Virtual) Execute(b emu.Batch) (emu.Outcome, error) {
 		v.report(i, &out)
 	}
 	for !v.trial.Over(v.conductor.Pending()) {
+		if v.between != nil {
+			v.between()
+		}
 		v.conductor.Cap = v.trial.Cap()
 		grants := v.conductor.Round()
 		v.rng.Shuffle(len(grants), func(i, j int) { grants[i], grants[j] = grants[j], grants[i] })
@@ -218,7 +222,7 @@ func (v *Virtual) report(i int, out *emu.Outcome) {
 	k := v.kernels[i]
 	e := k.Effects()
 	v.hosts[i].move(e.Moves, v.faults)
-	r := window.Report{Next: k.Next(), Out: k.Out(), Now: k.Now(), Events: k.Popped()}
+	r := window.Report{Next: k.Next(), Out: k.Out(), Now: k.Now(), Events: k.Popped(), Seen: k.Seen()}
 	sent := make([]window.Sent, len(v.kernels))
 	for to := range sent {
 		sent[to] = window.Sent{To: to, Stamp: shaping.Never, Induced: shaping.Never}

@@ -63,6 +63,9 @@ func newWays(f *fabric.Fabric, s *fault.Schedule, sweep shaping.Duration) *Ways 
 
 // Changes returns how often tables have changed by an instant.
 func (w *Ways) Changes(at shaping.Time) int {
+	if w == nil {
+		return 0 // no faults yet
+	}
 	return sort.Search(len(w.changes), func(i int) bool { return w.changes[i].At > at })
 }
 
