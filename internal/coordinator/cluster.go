@@ -37,7 +37,9 @@ type Cluster struct {
 	// nothing can go on.
 	bereft  func(i int, how *wire.Failure) error
 	cancel  context.CancelFunc
-	ctx     context.Context // of the sessions
+	ctx     context.Context    // of the cluster
+	streams context.Context    // of the sessions
+	hangUp  context.CancelFunc // drops them
 	vigils  sync.WaitGroup
 	parting parting       // in gossip
 	alarm   chan struct{} // holds a token once a session has broken off
@@ -66,6 +68,7 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 		}
 	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
+	k.streams, k.hangUp = context.WithCancel(k.ctx)
 	if err := k.start(ctx); err != nil {
 		k.Close()
 		return nil, err
@@ -185,6 +188,9 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 	}
 	attempt, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	// gRPC begins a stream anew whose server ended before it had read anything, and
+	// waits for that server; whoever sends, or closes the stream, waits with it.
+	giveUp := context.AfterFunc(attempt, k.hangUp)
 	for i, p := range k.members {
 		if err := k.open(attempt, p); err != nil {
 			return cmp.Or(ctx.Err(), err)
@@ -193,15 +199,22 @@ func (k *Cluster) setUp(ctx context.Context, a gossip.Assembly) error {
 			Self: uint32(i), Participants: m.Participants, Lasting: k.config.lost != nil}
 		p.say(&railyardv1.SessionRequest{Request: &railyardv1.SessionRequest_Setup{Setup: own}})
 	}
+	if !giveUp() {
+		return cmp.Or(ctx.Err(), error(wire.Failf(wire.Timeout, "the members have not taken up their sessions within %v", within)))
+	}
 	k.vigils.Go(k.vigil)
 	k.vigils.Go(k.warden)
-	return k.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
+	err := k.each(ctx, func(i int, r *railyardv1.SessionResponse) (bool, error) {
 		if r.GetReady() == nil {
 			return false, nil
 		}
 		k.members[i].pid = r.GetReady().GetPid()
 		return true, nil
 	})
+	if err != nil {
+		k.hangUp()
+	}
+	return err
 }
 
 // place makes a participant of every process, in the order of its first node.

@@ -174,12 +174,15 @@ func TestLiveFaultsAreAsIfDeclared(t *testing.T) {
 	for _, on := range []struct {
 		contended bool
 		procs     int
-	}{{false, 1}, {false, 8}, {true, 3}} {
+	}{{false, 1}, {false, 4}, {true, 3}} {
 		t.Run(fmt.Sprintf("contended %v, %d processes", on.contended, on.procs), func(t *testing.T) {
 			c := eight(on.contended)
 			c.Groups = []emu.Group{{Count: 4, System: "dgx-h100", GPUs: 2}, {Count: 4, System: "dgx-h100", GPUs: 2}}
 			all := gather(t, c, on.procs, hold(uint64(on.procs)))
-			for _, test := range liveCases() {
+			for i, test := range liveCases() {
+				if on.procs == 1 && i%2 > 0 {
+					continue // windows are all that differs
+				}
 				if on.contended && !test.shared || on.procs == 1 && test.deadly { // a process with all nodes is all there is
 					continue
 				}

@@ -50,7 +50,7 @@ func (k *Cluster) open(attempt context.Context, m *member) error {
 	if m.conn, err = wire.Dial(k.config.Network, m.GRPC); err != nil {
 		return wire.Failf(wire.PeerLost, "%s at %s: %v", m.Name, m.GRPC, err)
 	}
-	ctx, cancel := context.WithCancel(k.ctx)
+	ctx, cancel := context.WithCancel(k.streams)
 	release := context.AfterFunc(attempt, cancel)
 	m.stream, err = railyardv1.NewNodeServiceClient(m.conn).Session(ctx, grpc.WaitForReady(true))
 	if !release() {

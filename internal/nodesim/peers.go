@@ -73,11 +73,11 @@ func (a *actor) dial(index int, addr string) (*peer, error) {
 	ctx, cancel := context.WithCancel(a.stream.Context())
 	late := time.AfterFunc(patience, cancel)
 	stream, err := railyardv1.NewExchangeServiceClient(conn).Exchange(ctx, grpc.WaitForReady(true))
-	if !late.Stop() {
-		err = fmt.Errorf("no answer within %v", patience)
-	}
 	if err == nil {
 		err = stream.SendMsg(&wire.Batch{Session: a.session, From: uint32(a.self)})
+	}
+	if !late.Stop() {
+		err = fmt.Errorf("no answer within %v", patience)
 	}
 	if err != nil {
 		cancel()
