@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/railyard/railyard/emu"
+	"github.com/railyard/railyard/emu/fabric"
 	"github.com/railyard/railyard/emu/fault"
 	"github.com/railyard/railyard/emu/predict"
 	"github.com/railyard/railyard/emu/sweep"
@@ -190,5 +191,25 @@ func TestBenchNamesDeadLink(t *testing.T) {
 			return
 		}
 		runtime.Gosched()
+	}
+}
+
+// TestMiscallOfTheRightCount: a call with the count that the others have is none that
+// goes wrong; every other is.
+func TestMiscallOfTheRightCount(t *testing.T) {
+	f, err := fabric.New(trio())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for count, odd := range map[int64]int{1000: 0, 999: 1, 1001: 1} {
+		sch, err := fault.Compile(f, []emu.Fault{{Type: "mismatch", Target: "node1/gpu0", Count: count}}, 1, ms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := emu.Batch{Runs: []emu.Run{{Comm: f.All(), Count: 1000}}}
+		(&session{schedule: sch}).miscall(&b, 0)
+		if got := len(b.Runs[0].Odd); got != odd {
+			t.Errorf("count %d: %d calls are odd, want %d", count, got, odd)
+		}
 	}
 }
